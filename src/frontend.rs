@@ -73,6 +73,13 @@ impl Loaded {
         self.not_evaluated.extend(unread);
     }
 
+    /// Relates the unit to others that read what it publishes, or publish what it reads.
+    fn tie_published(&mut self) {
+        let [written, read] = self.graph.published_names();
+        self.ties.exports.extend(written);
+        self.ties.imports.extend(read);
+    }
+
     /// Reports problems with the files of the unit.
     fn report(&mut self, problems: impl IntoIterator<Item = Problem>, sources: &Sources) {
         let unit = &self.graph.unit.name;
@@ -148,6 +155,7 @@ pub fn load(inputs: &[Input], unit_inputs: &UnitInputs, sources: &Sources) -> Ve
     sources.drop_derived_if_large();
     all.extend(broken);
     all.iter_mut().for_each(Loaded::report_unread_kinds);
+    all.iter_mut().for_each(Loaded::tie_published);
     all.sort_by(|a, b| a.graph.unit.name.cmp(&b.graph.unit.name));
     if let Some(first) = all.first_mut() {
         first.errors.extend(errors);

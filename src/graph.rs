@@ -22,6 +22,7 @@ pub mod order;
 pub mod permits;
 mod plain;
 mod polling;
+pub mod published;
 mod reach;
 mod redrive;
 pub mod relations;
@@ -37,7 +38,8 @@ pub use ::handlers::{
     Code, CodeSource, ContinuesAfterFailure, Defect, Fact, Handler, KeyRead, Loss, LossKind, Outcome, Response, Unread,
 };
 pub use ::knowledge::{
-    Bounds, Cause, Form, Input, Knowledge, Origin, Origins, Pattern, Reason, SetBy, Target, UNKNOWN_PIECE, Unresolved,
+    Bounds, Cause, Form, Input, Knowledge, Origin, Origins, Pattern, Published, Reason, SetBy, Store, Target,
+    UNKNOWN_PIECE, Unresolved,
 };
 pub use access::Access;
 pub use alarms::{Alarm, AlarmMetric, AlarmSubscriber, Dimension};
@@ -151,6 +153,22 @@ pub struct Common {
     pub placement: Option<Arc<str>>,
     /// Arguments whose changes by others Terraform ignores (`ignore_changes`), or `all`.
     pub ignored: Vec<Arc<str>>,
+}
+
+impl Common {
+    /// Creates the data of a resource of type `kind` of which nothing else is known.
+    pub fn of_kind(kind: impl Into<Arc<str>>) -> Self {
+        Common {
+            kind: kind.into(),
+            construct: None,
+            uncertain: None,
+            calls: Vec::new(),
+            region: None,
+            account: None,
+            placement: None,
+            ignored: Vec::new(),
+        }
+    }
 }
 
 impl Deref for Resource {

@@ -43,6 +43,7 @@ mod lists;
 pub(super) mod machine;
 pub(super) mod mapping;
 pub(super) mod properties;
+mod published;
 pub(super) mod queue;
 mod read;
 pub(super) mod separate;
@@ -52,7 +53,7 @@ pub(super) mod worker;
 
 use crate::graph::{
     Alarm, Attribute, Common, Form, FunctionAlias, Implicit, LastUsed, Link, Owner, PolicyErrorKind, Reason, Resource,
-    SetBy, Target, UnitGraph, UnknownProperty, Unresolved,
+    SetBy, Store, Target, UnitGraph, UnknownProperty, Unresolved,
 };
 use conditions::Condition;
 use source::Span;
@@ -123,6 +124,11 @@ pub(super) trait View {
     /// Decodes a value that some dialects accept as a text of JSON or YAML; returns `None` if it cannot be decoded.
     fn decoded(&mut self, value: &Self::Value) -> Option<Self::Value> {
         Some(value.clone())
+    }
+
+    /// Returns the name of a parameter or secret, which may be written as a reference to it.
+    fn published_name(&mut self, value: &Self::Value) -> Result<String, Unresolved> {
+        self.text(value)
     }
 
     /// Resolves the link of a value.
@@ -283,11 +289,11 @@ pub(super) enum NodeKind {
     /// A monitor of another vendor, with its query.
     Monitor(Path),
     Notifications(&'static delivery::NotificationNames),
-    /// Its name and its value.
-    Parameter(Path, Path),
     /// The function and the principal.
     Permission(Path, Path),
     Pipe(&'static delivery::PipeNames),
+    /// A value that other units may read: where it is, its name, and the spellings of the value.
+    Published(Store, Path, &'static [Path]),
     /// The function and the number of environments.
     ProvisionedConcurrency(Path, Path),
     /// The function, the name of the alias, and its provisioned concurrency.
@@ -423,7 +429,7 @@ impl<V: View> Lowering<V> {
             NodeKind::Mapping(names) => self.mapping(node, names),
             NodeKind::Monitor(query) => self.monitor(node, query),
             NodeKind::Notifications(names) => self.notifications(&node, names),
-            NodeKind::Parameter(name, value) => self.parameter(node, name, value),
+            NodeKind::Published(store, name, values) => self.publication(node, store, name, values),
             NodeKind::Permission(function, principal) => self.permission(node, function, principal),
             NodeKind::Pipe(names) => self.pipe(node, names),
             NodeKind::FunctionAlias(function, name, count) => {

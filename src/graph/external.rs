@@ -68,7 +68,8 @@ impl UnitGraph {
         }
     }
 
-    fn queue_links(&mut self) -> Vec<&mut Attribute<Link>> {
+    /// Returns the links to queues.
+    pub(super) fn queue_links(&mut self) -> Vec<&mut Attribute<Link>> {
         let policies = self.queues.iter_mut().flat_map(|queue| &mut queue.redrive.cases);
         let policies = policies.filter_map(|case| Some(&mut case.value_mut()?.as_mut()?.target));
         let metrics = self.alarms.iter_mut().flat_map(|alarm| &mut alarm.metrics);
@@ -102,14 +103,9 @@ fn named(case: &Case<Link>) -> Option<Link> {
 fn node(name: String, link: &Link, external: ExternalQueue) -> Queue {
     let (header, written) = (external.span, link.written());
     let common = Common {
-        kind: KIND.into(),
-        construct: None,
-        uncertain: None,
-        calls: Vec::new(),
         region: region(written, link.form).map(Into::into),
         account: account(written, link.form).map(Into::into),
-        placement: None,
-        ignored: Vec::new(),
+        ..Common::of_kind(KIND)
     };
     let redrive = external.redrive.map(|(target, span)| {
         let policy = target.map(|target| RedrivePolicy {

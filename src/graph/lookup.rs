@@ -11,8 +11,9 @@ use super::delivery::{Pipe, Topic};
 use super::deployed::Deployed;
 use super::nodes::Nodes;
 use super::order::Order;
+use super::published::Publication;
 use super::reach::hash_of;
-use super::workers::{Parameter, Worker, WorkerConsumptions};
+use super::workers::{Worker, WorkerConsumptions};
 use super::{
     Access, Alarm, AlarmSubscriber, Case, Cause, Code, Condition, DeadLetterUse, Deliveries, EventSourceMapping,
     EventWithoutQueue, Function, FunctionAlias, Handler, Invocation, Link, Queue, Reason, Resource, State, Target,
@@ -41,7 +42,7 @@ pub struct Graph {
     alarm_subscribers: Vec<AlarmSubscriber>,
     deliveries: Deliveries,
     workers: Vec<Worker>,
-    parameters: Vec<Parameter>,
+    parameters: Vec<Publication>,
     access: Access,
     dead_letter_uses: Vec<(UnitId, DeadLetterUse)>,
     invocations: Vec<(UnitId, Invocation)>,
@@ -224,9 +225,11 @@ impl Graph {
         &self.workers
     }
 
-    /// Returns the sources of values for environment variables.
-    pub(super) fn parameters(&self) -> &[Parameter] {
-        &self.parameters
+    /// Returns the parameters of Systems Manager in `unit`, from which environment variables take values.
+    pub(super) fn parameters_of(&self, unit: UnitId) -> &[Publication] {
+        let from = self.parameters.partition_point(|one| one.resource.unit < unit);
+        let to = self.parameters.partition_point(|one| one.resource.unit <= unit);
+        self.parameters.get(from..to).unwrap_or_default()
     }
 
     /// Returns policies, roles and keys; each list by unit and address.

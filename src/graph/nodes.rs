@@ -3,7 +3,8 @@
 
 use super::access::{Key, KeyAlias, ManagedPolicy, Permission, QueuePolicy, Role, RolePolicy};
 use super::delivery::{EventTarget, Pipe, RuleOnBus, StateMachine, Subscription, Topic};
-use super::workers::{InstanceProfile, Parameter, Worker};
+use super::published::Publication;
+use super::workers::{InstanceProfile, Worker};
 use super::{
     Alarm, AlarmSubscriber, EventSourceMapping, EventWithoutQueue, Function, FunctionAlias, Queue, Resource, UnitId,
     UnknownProperty,
@@ -170,9 +171,9 @@ resources!(
     Key,
     KeyAlias,
     ManagedPolicy,
-    Parameter,
     Permission,
     Pipe,
+    Publication,
     Queue,
     QueuePolicy,
     Role,

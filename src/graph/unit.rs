@@ -1,7 +1,8 @@
 //! Units, and the nodes of one unit as its frontend lowered it.
 
 use super::order::Order;
-use super::workers::{Parameter, Worker};
+use super::published::Publication;
+use super::workers::Worker;
 use super::{
     Access, Alarm, AlarmSubscriber, DeadLetterUse, Deliveries, EventSourceMapping, EventWithoutQueue, Function,
     FunctionAlias, Invocation, Link, Queue, SetBy, Target, UnknownProperty,
@@ -121,8 +122,8 @@ pub struct UnitGraph {
     pub deliveries: Deliveries,
     /// Resources that run programs, which may consume queues.
     pub workers: Vec<Worker>,
-    /// Sources of values for environment variables.
-    pub parameters: Vec<Parameter>,
+    /// Values that other units may read.
+    pub publications: Vec<Publication>,
     /// Policies, roles and keys.
     pub access: Access,
     /// Uses of dead-letter queues by resources other than queues.
@@ -165,7 +166,7 @@ impl UnitGraph {
             alarm_subscribers: Vec::new(),
             deliveries: Deliveries::default(),
             workers: Vec::new(),
-            parameters: Vec::new(),
+            publications: Vec::new(),
             access: Access::default(),
             dead_letter_uses: Vec::new(),
             invocations: Vec::new(),

@@ -8,6 +8,7 @@
 use super::access::{Effect, Grant, PolicyDocument, Principal, Role, Statement};
 use super::commands::ContainerCommand;
 use super::permits::{On, Policies, matches};
+use super::published::Publication;
 use super::{Attribute, Form, Function, Graph, Link, Queue, Resource, ResourceKey, Seconds, State, Target, UnitId};
 use conditions::Condition;
 use handlers::{PolledQueue, PollingProgram};
@@ -57,17 +58,6 @@ pub struct Variable {
     pub span: Span,
     /// Condition under which it is set.
     pub when: Condition,
-    /// Value as a link.
-    pub value: Attribute<Link>,
-}
-
-/// A parameter of Systems Manager, from which environment variables take values.
-#[derive(Debug, Clone)]
-pub struct Parameter {
-    /// Address, location and existence.
-    pub resource: Resource,
-    /// Physical name; `None` if it is generated.
-    pub name: Attribute<Option<String>>,
     /// Value as a link.
     pub value: Attribute<Link>,
 }
@@ -192,7 +182,11 @@ impl Graph {
         let when = resource.when.and(&variable.when);
         let mut all = Vec::new();
         for (when, _, link) in variable.value.known_in(&when) {
-            match self.parameters().iter().find(|parameter| parameter.is_at(unit, link)) {
+            match self
+                .parameters_of(unit)
+                .iter()
+                .find(|parameter| parameter.is_at(unit, link))
+            {
                 None => all.push((when, unit, link)),
                 Some(parameter) => {
                     let values = parameter.value.known_in(&when).into_iter();
@@ -609,7 +603,7 @@ impl InstanceProfile {
     }
 }
 
-impl Parameter {
+impl Publication {
     fn is_at(&self, unit: UnitId, link: &Link) -> bool {
         names_resource(&self.resource, &self.name, unit, link)
     }

@@ -53,6 +53,7 @@ mod planted;
 mod policies;
 mod programs;
 mod provenance;
+mod published;
 mod questions;
 mod quotas;
 mod readme;

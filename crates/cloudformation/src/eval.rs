@@ -7,7 +7,7 @@ use super::serverless;
 use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, always, combine};
 use conditions::{Cases, Condition};
-use knowledge::{Cause, Origin, Reason};
+use knowledge::{Cause, Origin, Published, Reason, Store};
 use source::Span;
 use trees::{Entry, Node, Value};
 
@@ -238,15 +238,33 @@ fn dynamic(text: &str) -> Vec<Part> {
         let end = reference.find("}}").map_or(reference.len(), |end| end + 2);
         let (reference, behind) = reference.split_at(end);
         parts.extend((!before.is_empty()).then(|| Part::Text(before.to_owned())));
-        parts.push(Part::Unresolved {
-            text: reference.to_owned(),
-            reason: Cause::Elsewhere.because(UNKNOWN_REFERENCE),
-            atomic: false,
-        });
+        let part = Part::unresolved(reference, Cause::Elsewhere.because(UNKNOWN_REFERENCE));
+        parts.push(part.published_as(referenced(reference)));
         rest = behind;
     }
     parts.extend((!rest.is_empty()).then(|| Part::Text(rest.to_owned())));
     parts
+}
+
+/// Returns the value that a dynamic reference reads: `{{resolve:ssm:NAME:VERSION}}` or
+/// `{{resolve:secretsmanager:NAME:SecretString:KEY}}`.
+/// <https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html>
+fn referenced(reference: &str) -> Option<Published> {
+    let words = reference.strip_prefix(DYNAMIC)?.strip_suffix("}}")?;
+    let mut words = words.split(':');
+    let (service, name) = (words.next()?, words.next()?);
+    match service {
+        // A version may have another value than the one that is written.
+        "ssm" | "ssm-secure" => (words.next().is_none()).then(|| Published::new(Store::Parameter, name)),
+        "secretsmanager" => {
+            let secret = Published::new(Store::Secret, name);
+            Some(match words.nth(1).filter(|key| !key.is_empty()) {
+                Some(key) => secret.element(key),
+                None => secret,
+            })
+        }
+        _ => None,
+    }
 }
 
 /// Returns `true` if a macro replaces `node`. An include only adds to it.

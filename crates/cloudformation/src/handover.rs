@@ -11,11 +11,11 @@ use super::stacks::Stack;
 use super::template::Template;
 use super::value::{Evaluated, Foreign, Outcome, Outcomes, Part, Reference, always, split};
 use conditions::{Case, Condition};
-use knowledge::{Cause, Origin, Reason, Target};
+use knowledge::{Cause, Origin, Published, Reason, Store, Target};
 use rustc_hash::FxHashMap;
 use source::Span;
 use std::sync::Arc;
-use trees::Node;
+use trees::{Entry, Node};
 
 /// Placeholders with one value for all stacks of a deployment.
 const SHARED: [&str; 4] = [
@@ -92,10 +92,16 @@ impl<'t> Template<'t> {
         match part {
             Part::Text(_) => part.clone(),
             Part::Unresolved { text, .. } if SHARED.contains(&text.as_str()) || is_name_of_stack(text) => part.clone(),
-            Part::Unresolved { text, reason, atomic } => Part::Unresolved {
+            Part::Unresolved {
+                text,
+                reason,
+                atomic,
+                published,
+            } => Part::Unresolved {
                 text: self.text_over(text),
                 reason: reason.clone(),
                 atomic: *atomic,
+                published: published.clone(),
             },
             Part::Reference(reference) => match self.foreign_reference(reference) {
                 Ok(foreign) => Part::Reference(Reference {
@@ -103,11 +109,7 @@ impl<'t> Template<'t> {
                     attribute: None,
                     elsewhere: Some(foreign),
                 }),
-                Err(reason) => Part::Unresolved {
-                    text: format!("${{{} {}}}", self.key, reference.shown()),
-                    reason,
-                    atomic: false,
-                },
+                Err(reason) => Part::unresolved(format!("${{{} {}}}", self.key, reference.shown()), reason),
             },
         }
     }
@@ -224,9 +226,7 @@ impl<'t> Template<'t> {
             let (Some(name), Some(value)) = (name, output.value.get("Value")) else {
                 continue;
             };
-            let condition = output.value.get("Condition").and_then(|name| name.as_str());
-            let exists = condition.map(|name| self.condition(name)).unwrap_or_default();
-            let exists = exists.and(&around.assumed);
+            let exists = self.existence_of_output(output);
             let values = self.eval(value, output.span(), &exists);
             for named in self.eval(name, name.span, &exists) {
                 let Evaluated::Text(parts) = &named.value else { continue };
@@ -243,6 +243,36 @@ impl<'t> Template<'t> {
         }
     }
 
+    /// Returns the condition under which `output` is deployed.
+    pub fn existence_of_output(&self, output: &Entry) -> Condition {
+        let condition = output.value.get("Condition").and_then(Node::as_str);
+        self.deployed(&condition.map(|name| self.condition(name)).unwrap_or_default())
+    }
+
+    /// Returns the names under which units of any dialect can read `output`: that of its export, and those of its stack
+    /// and of its service.
+    pub fn published_names(&self, output: &Entry) -> Vec<(Store, String)> {
+        let of_stack = self
+            .context
+            .and_then(|around| around.environment)
+            .and_then(Environment::stack);
+        let of_service = self.service.map(|_| self.key.as_str());
+        let owners = of_stack.or_else(|| self.stack_name()).into_iter().chain(of_service);
+        let outputs = owners.map(|owner| (Store::StackOutput, format!("{owner}#{}", output.key)));
+        let name = output.value.get("Export").and_then(|export| export.get("Name"));
+        let names = name.map(|name| self.eval(name, name.span, &self.existence_of_output(output)));
+        let exports = names
+            .iter()
+            .flat_map(|names| names.iter())
+            .flat_map(|named| match &named.value {
+                Evaluated::Text(parts) if names.as_ref().is_some_and(|all| all.len() == 1) => {
+                    self.export_names(parts).collect()
+                }
+                _ => Vec::new(),
+            });
+        outputs.chain(exports.map(|name| (Store::Export, name))).collect()
+    }
+
     /// Records the outputs that other stacks can read by the name of this stack.
     fn publish_outputs(&self) {
         let Some(around) = self.context else { return };
@@ -253,8 +283,7 @@ impl<'t> Template<'t> {
             let Some(value) = output.value.get("Value") else {
                 continue;
             };
-            let condition = output.value.get("Condition").and_then(|name| name.as_str());
-            let exists = condition.map(|name| self.condition(name)).unwrap_or_default();
+            let exists = self.existence_of_output(output);
             let values = self.eval(value, output.span(), &exists);
             let what = format!("output `{}` of stack `{stack}`", output.key);
             let outcomes = self.hand_over(values, &exists, Some(&what)).under(&exists);
@@ -280,10 +309,9 @@ impl<'t> Template<'t> {
         let found = self.published(name_of_output(&stack, &output), at, assumed);
         found.unwrap_or_else(|| {
             let reason = Cause::Elsewhere.because(format!("output `{output}` of stack `{stack}`"));
-            always(
-                Evaluated::placeholder(format!("${{output {stack}.{output}}}"), reason),
-                at,
-            )
+            let value = Evaluated::placeholder(format!("${{output {stack}.{output}}}"), reason);
+            let name = Published::new(Store::StackOutput, format!("{stack}#{output}"));
+            always(value.published_as(Some(name)), at)
         })
     }
 
@@ -327,7 +355,7 @@ fn is_name_of_stack(text: &str) -> bool {
 }
 
 /// Returns a name that has one value throughout an account and Region.
-fn published_name(parts: &[Part]) -> Option<String> {
+pub(crate) fn published_name(parts: &[Part]) -> Option<String> {
     let mut name = String::new();
     for part in parts {
         match part {

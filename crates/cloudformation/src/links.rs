@@ -164,30 +164,33 @@ impl<'t> Template<'t> {
             }
             ("AWS::Lambda::Function" | "AWS::Serverless::Function", Some(_)) => to(Form::Arn),
             ("AWS::Lambda::Alias" | "AWS::Lambda::Version", _) => {
-                let object = self.properties_of(resource);
-                let functions = self.field(&object, "FunctionName", &Condition::always());
-                match &*functions {
-                    [only] if hops < limits::MAX_ALIAS_HOPS => match &only.value {
-                        Evaluated::Text(parts) => {
-                            let link = self.link_of(parts, false, hops + 1)?;
-                            let form = if attribute == Some("FunctionName") {
-                                Form::Name
-                            } else {
-                                Form::Arn
-                            };
-                            Ok(Link { form, ..link })
-                        }
-                        _ => Err(Cause::Derived.because(format!("the function of `{}` is not known", reference.id))),
-                    },
-                    _ => Err(Cause::Derived.because(format!("the function of `{}` is not known", reference.id))),
-                }
+                let link = self.link_of_property(resource, "FunctionName", hops)?;
+                let form = if attribute == Some("FunctionName") {
+                    Form::Name
+                } else {
+                    Form::Arn
+                };
+                Ok(Link { form, ..link })
             }
+            ("AWS::SSM::Parameter", Some("Value")) => self.link_of_property(resource, "Value", hops),
             (kind, _) if is_opaque(kind) => {
                 Err(Cause::KnownAfterApply.because(format!("`{}` is known only at deployment", reference.shown())))
             }
             (_, Some(attribute)) if attribute.contains("Arn") => to(Form::Arn),
             (kind, None) if gives_arn(kind) => to(Form::Arn),
             _ => to(Form::Name),
+        }
+    }
+
+    /// Resolves the link in the property `key`, at the end of a chain of `hops` properties.
+    fn link_of_property(&self, resource: &Declared<'t>, key: &str, hops: usize) -> Result<Link, Reason> {
+        let values = self.field(&self.properties_of(resource), key, &Condition::always());
+        match &*values {
+            [only] if hops < limits::MAX_ALIAS_HOPS => match &only.value {
+                Evaluated::Text(parts) => self.link_of(parts, key == "Value", hops + 1),
+                _ => Err(Cause::Derived.because(format!("`{key}` of `{}` is not known", resource.id))),
+            },
+            _ => Err(Cause::Derived.because(format!("`{key}` of `{}` is not known", resource.id))),
         }
     }
 

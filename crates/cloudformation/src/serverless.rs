@@ -86,6 +86,8 @@ pub struct Service {
     pub is_whole: bool,
     /// Span of the document.
     pub span: Span,
+    /// Region of the deployment, if it is written.
+    pub region: Option<Arc<str>>,
     generated: FxHashSet<Arc<str>>,
     timeouts: FxHashMap<Arc<str>, (Span, Timeout)>,
     /// Unknown keys of `sqs` events.
@@ -119,7 +121,7 @@ pub(crate) fn stages(document: &Node, path: &Path, sources: &Sources) -> Vec<Str
 pub(crate) fn evaluate(
     unit: &mut Unit,
     document: &Node,
-    values: Values,
+    mut values: Values,
     stage: Option<&str>,
     path: &Path,
     sources: &Sources,
@@ -163,11 +165,13 @@ pub(crate) fn evaluate(
     let service = Service {
         is_whole,
         span: document.span,
+        region: resolver.text(&["provider", "region"]).map(|(region, _)| region.into()),
         generated: generated.into_keys().filter(|id| !written.contains(id)).collect(),
         timeouts: compiled.timeouts,
         unknown_keys: compiled.unknown_keys,
         events_without_arn: compiled.events_without_arn,
     };
+    values.stack = stack_name(&mut resolver).map(Arc::from);
     let mut sections = Sections::new(&unit.key, Dialect::Serverless, &[&root], values);
     sections.origins = Some(&resolver.origins);
     sections.service = Some(&service);
@@ -180,6 +184,18 @@ pub(crate) fn evaluate(
     unit.problems.append(&mut resolver.problems);
     evaluate_template(&template, unit, show);
     files
+}
+
+/// Returns the name of the stack that the framework deploys.
+fn stack_name(resolver: &mut Resolver<'_>) -> Option<String> {
+    let own = resolver.text(&["provider", "stackName"]);
+    let named = own.or_else(|| {
+        let (service, origins) = resolver
+            .text(&["service", "name"])
+            .or_else(|| resolver.text(&["service"]))?;
+        Some((format!("{service}-{}", resolver.stage().0), origins))
+    });
+    named.map(|(name, _)| name).filter(|name| !name.contains("${"))
 }
 
 /// Removes from a part of `resources` the variables without a value, which would otherwise replace generated resources.

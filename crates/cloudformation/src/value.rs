@@ -3,7 +3,7 @@
 
 use crate::links::Link;
 use conditions::{Cases, Condition, TooMany};
-use knowledge::{Cause, Origin, Reason};
+use knowledge::{Cause, Form, Origin, Published, Reason};
 use source::Span;
 use std::sync::Arc;
 use trees::{Node, Value};
@@ -53,10 +53,30 @@ pub enum Part {
         reason: Reason,
         /// `true` if the value contains none of the separators of ARNs and URLs.
         atomic: bool,
+        /// Name under which another unit may publish it.
+        published: Option<Arc<Published>>,
     },
 }
 
 impl Part {
+    /// Creates a placeholder for an unresolved text.
+    pub(crate) fn unresolved(text: impl Into<String>, reason: Reason) -> Self {
+        Part::Unresolved {
+            text: text.into(),
+            reason,
+            atomic: false,
+            published: None,
+        }
+    }
+
+    /// Sets the name under which another unit may publish the text.
+    pub(crate) fn published_as(mut self, name: Option<Published>) -> Self {
+        if let Part::Unresolved { published, .. } = &mut self {
+            *published = name.map(Arc::new);
+        }
+        self
+    }
+
     fn len(&self) -> usize {
         match self {
             Part::Text(text) | Part::Unresolved { text, .. } => text.len(),
@@ -88,11 +108,43 @@ impl Evaluated<'_> {
 
     /// Creates a placeholder for an unresolved text.
     pub fn placeholder(text: impl Into<String>, reason: Reason) -> Self {
-        Evaluated::Text(vec![Part::Unresolved {
-            text: text.into(),
-            reason,
-            atomic: false,
-        }])
+        Evaluated::Text(vec![Part::unresolved(text, reason)])
+    }
+
+    /// Sets the name under which another unit may publish the value, if it is a placeholder.
+    pub(crate) fn published_as(self, name: Option<Published>) -> Self {
+        match self {
+            Evaluated::Text(parts) => {
+                Evaluated::Text(parts.into_iter().map(|part| part.published_as(name.clone())).collect())
+            }
+            other => other,
+        }
+    }
+
+    /// Returns the published value that names the target of the text: the whole, or the name at the end of an ARN or a URL.
+    pub fn published(&self) -> Option<Arc<Published>> {
+        let Evaluated::Text(parts) = self else { return None };
+        let (first, last) = (parts.first()?, parts.last()?);
+        let name = |part: &Part| match part {
+            Part::Unresolved { published, .. } => published.clone(),
+            _ => None,
+        };
+        match (first, last) {
+            (whole, _) if parts.len() == 1 => name(whole),
+            (whole, Part::Text(rest)) if parts.len() == 2 && rest.starts_with(':') => name(whole),
+            (Part::Text(start), last) => {
+                let Part::Text(before) = parts.get(parts.len().checked_sub(2)?)? else {
+                    return None;
+                };
+                let within = Form::of_last(start, before)?;
+                let whole = name(last)?;
+                Some(Arc::new(Published {
+                    within: Some(within),
+                    ..Published::clone(&whole)
+                }))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the text if it is known, else the reason why it is not.
@@ -135,16 +187,13 @@ impl Evaluated<'_> {
         match self {
             Evaluated::Text(parts) => parts,
             Evaluated::Absent => Vec::new(),
-            Evaluated::Unresolved(reason) => vec![Part::Unresolved {
-                text: format!("${{{reason}}}"),
-                reason,
-                atomic: false,
-            }],
-            Evaluated::Tree(_) | Evaluated::Items(_) => vec![Part::Unresolved {
-                text: "${list}".to_owned(),
-                reason: Cause::Invalid.because("a list is used in a string"),
-                atomic: false,
-            }],
+            Evaluated::Unresolved(reason) => vec![Part::unresolved(format!("${{{reason}}}"), reason)],
+            Evaluated::Tree(_) | Evaluated::Items(_) => {
+                vec![Part::unresolved(
+                    "${list}",
+                    Cause::Invalid.because("a list is used in a string"),
+                )]
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 mod link;
 mod origins;
 mod partial;
+mod published;
 mod reason;
 mod set_by;
 mod unit_key;
@@ -10,6 +11,7 @@ mod unit_key;
 pub use link::{Form, Target};
 pub use origins::{Origin, Origins};
 pub use partial::{Bounds, Pattern, UNKNOWN_PIECE};
+pub use published::{Published, Store};
 pub use reason::{Cause, Reason};
 pub use set_by::{Input, SetBy};
 pub use unit_key::UnitKey;
@@ -25,6 +27,8 @@ pub enum Knowledge {
     Number(Bounds),
     /// A string with some known pieces.
     Text(Pattern),
+    /// A value that another unit may publish.
+    Published(Arc<Published>),
 }
 
 /// Reason why a value is unresolved, and what is known about it. It dereferences to its reason. It is a single pointer,
@@ -66,6 +70,14 @@ impl Unresolved {
         match &self.0.knowledge {
             Some(Knowledge::Number(bounds)) => *bounds,
             _ => Bounds::ANY,
+        }
+    }
+
+    /// Returns the name under which another unit may publish it.
+    pub fn published(&self) -> Option<&Arc<Published>> {
+        match &self.0.knowledge {
+            Some(Knowledge::Published(published)) => Some(published),
+            _ => None,
         }
     }
 

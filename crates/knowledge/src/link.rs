@@ -13,6 +13,18 @@ pub enum Form {
     Name,
 }
 
+impl Form {
+    /// Returns the form of a text that begins with `start` and ends with a name, which follows `before`; `None` if the name
+    /// is not a part of its own.
+    pub fn of_last(start: &str, before: &str) -> Option<Form> {
+        match before.as_bytes().last()? {
+            b':' if start.starts_with("arn:") => Some(Form::Arn),
+            b'/' if start.starts_with("https://sqs.") => Some(Form::Url),
+            _ => None,
+        }
+    }
+}
+
 /// Target of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {

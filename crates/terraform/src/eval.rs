@@ -26,6 +26,7 @@ mod names;
 mod operators;
 mod policy_document;
 mod providers;
+mod published;
 mod questions;
 mod remote_state;
 mod set_by;
@@ -533,6 +534,10 @@ impl Evaluator<'_> {
                 Ok(pairs) => pairs,
                 Err(refused) => {
                     let identity = this.loop_over(&collection, parts, scope);
+                    let identity = match this.mapped_by_name(&collection, parts, scope) {
+                        Some(all) => identity.map(|identity| identity.published_as(Some(all))),
+                        None => identity,
+                    };
                     return refused.of_type(None).identified(|| identity);
                 }
             };

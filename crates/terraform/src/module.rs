@@ -39,6 +39,8 @@ pub struct Module {
     pub calls: BTreeMap<Arc<str>, Arc<Call>>,
     /// Provider configurations, by the name of the provider and their alias.
     pub providers: BTreeMap<(Arc<str>, Option<Arc<str>>), Arc<Block>>,
+    /// `backend` or `cloud` block, if it has one.
+    pub backend: Option<Arc<Block>>,
     /// Values set by its variable files, with the names of the files, in Terraform's order: the last wins.
     pub settings: Vec<(Arc<str>, Attribute)>,
     /// Problems with its files.
@@ -240,6 +242,11 @@ fn declare(module: &mut Module, block: Arc<Block>, bounds: &AllowedDirectory) {
         }
         ("provider", Some(name), _) => {
             module.providers.insert((name, overrides::alias(&block)), block);
+        }
+        ("terraform", ..) => {
+            let mut settings = block.body.blocks.iter();
+            let backend = settings.find(|block| matches!(&*block.kind, "backend" | "cloud"));
+            module.backend = backend.cloned().or(module.backend.take());
         }
         ("locals", ..) => {
             for attribute in &block.body.attributes {

@@ -7,6 +7,7 @@
 mod json_text;
 mod names;
 mod order;
+mod published;
 mod reference;
 mod target;
 mod view;
@@ -30,6 +31,7 @@ pub(super) fn lower(template: &Template<'_>, graph: UnitGraph) -> UnitGraph {
         lowering.references(declared);
     }
     lowering.exports();
+    lowering.publish_outputs();
     lowering.order();
     lowering.finish()
 }
@@ -86,13 +88,10 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         let (when, uncertain) = self.view.template.existence(declared);
         let common = Common {
             construct: declared.construct.clone(),
-            kind: declared.kind.clone(),
             uncertain,
-            calls: Vec::new(),
             region: self.view.template.pseudo_parameter("AWS::Region"),
             account: self.view.template.pseudo_parameter("AWS::AccountId"),
-            placement: None,
-            ignored: Vec::new(),
+            ..Common::of_kind(declared.kind.clone())
         };
         Resource {
             unit: UnitId(0),

@@ -4,7 +4,7 @@ use super::{BareName, Lowering, Node, Path, View};
 use crate::graph::State;
 use crate::graph::commands::ContainerCommand;
 use crate::graph::limits::STOP_TIMEOUT_DEFAULT;
-use crate::graph::workers::{InstanceProfile, Parameter, Variable, Worker};
+use crate::graph::workers::{InstanceProfile, Variable, Worker};
 use conditions::Condition;
 
 /// Names of the attributes of a resource that runs programs.
@@ -154,14 +154,5 @@ impl<V: View> Lowering<V> {
             resource: node.resource,
         };
         self.graph.access.instance_profiles.push(profile);
-    }
-
-    pub(super) fn parameter(&mut self, node: Node<V::Value>, name: Path, value: Path) {
-        let parameter = Parameter {
-            name: self.text(&node.written, name),
-            value: self.link(&node.written, value, BareName::Queue),
-            resource: node.resource,
-        };
-        self.graph.parameters.push(parameter);
     }
 }

@@ -9,6 +9,7 @@ mod archive;
 mod composed;
 mod link;
 mod names;
+mod published;
 mod uses;
 mod view;
 
@@ -90,6 +91,7 @@ fn pass(eval: &mut Evaluator, graph: UnitGraph, names: &mut Names) -> UnitGraph 
         at += 1;
     }
     lowering.expose_outputs();
+    lowering.publish_outputs();
     let mut instances = lowering.view.eval.instances.iter();
     let unread = instances.find_map(|instance| instance.module.unread.clone());
     match unread {

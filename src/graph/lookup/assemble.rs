@@ -4,7 +4,7 @@ use super::Graph;
 use super::index::Index;
 use crate::graph::arn::{is_queue_name, physical_name};
 use crate::graph::nodes::append_sorted;
-use crate::graph::{Cause, Condition, Deliveries, Form, Link, UnitGraph, UnitId};
+use crate::graph::{Cause, Condition, Deliveries, Form, Link, Store, UnitGraph, UnitId, published};
 use rustc_hash::FxHashMap;
 use std::sync::Mutex;
 
@@ -29,7 +29,8 @@ impl Graph {
         Graph::assembled(parts, true)
     }
 
-    fn assembled(parts: Vec<UnitGraph>, notes: bool) -> Graph {
+    fn assembled(mut parts: Vec<UnitGraph>, notes: bool) -> Graph {
+        published::connect(&mut parts);
         let mut graph = Graph::default();
         for (at, part) in parts.into_iter().enumerate() {
             let unit = UnitId(u32::try_from(at).unwrap_or(u32::MAX));
@@ -44,7 +45,9 @@ impl Graph {
             append_sorted(&mut graph.alarm_subscribers, part.alarm_subscribers, unit);
             graph.deliveries.append(part.deliveries, unit);
             append_sorted(&mut graph.workers, part.workers, unit);
-            append_sorted(&mut graph.parameters, part.parameters, unit);
+            let parameters = part.publications.into_iter();
+            let parameters = parameters.filter(|one| one.store == Store::Parameter).collect();
+            append_sorted(&mut graph.parameters, parameters, unit);
             graph.access.append(part.access, unit);
             graph
                 .dead_letter_uses

@@ -5,7 +5,7 @@ use crate::template::Template;
 use crate::value::{Evaluated, Outcome, Outcomes, Part, always};
 use conditions::{Case, Cases, Condition, MAX_CASES};
 use knowledge::Input;
-use knowledge::{Cause, Origin, Reason, SetBy};
+use knowledge::{Cause, Origin, Published, Reason, SetBy, Store};
 use source::Span;
 use std::sync::Arc;
 
@@ -46,6 +46,7 @@ impl<'t> Template<'t> {
                 text: format!("${{{name}}}"),
                 reason: Cause::KnownAfterApply.because(format!("`{name}` is known only at deployment")),
                 atomic: true,
+                published: None,
             },
         }
     }
@@ -57,7 +58,21 @@ impl<'t> Template<'t> {
         let open = |reason: Reason| always(Evaluated::placeholder(format!("${{{name}}}"), reason), at);
         let one = |value, origin| Outcome::with_origins(value, at, vec![origin]);
         if parameter.is_from_store() {
-            return open(Cause::Elsewhere.because(format!("parameter `{name}` is read from the parameter store")));
+            let reason = Cause::Elsewhere.because(format!("parameter `{name}` is read from the parameter store"));
+            let stored = match (self.argument_value(name, parameter, at), parameter.argument()) {
+                (Some(handed), _) => match &*handed {
+                    [only] => only.value.text().ok(),
+                    _ => None,
+                },
+                (None, Some(argument)) => argument.ok().map(|argument| argument.value.to_string()),
+                (None, None) => parameter.default().map(|(text, _)| text),
+            };
+            let value = Evaluated::placeholder(format!("${{{name}}}"), reason);
+            let name = stored.filter(|_| !parameter.is_stored_list());
+            return always(
+                value.published_as(name.map(|name| Published::new(Store::Parameter, name))),
+                at,
+            );
         }
         if parameter.is_secret() {
             return open(Cause::Secret.because(format!("parameter `{name}` is secret")));

@@ -9,7 +9,7 @@ use crate::serverless;
 use crate::template::Template;
 use crate::value::{Evaluated, Foreign, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split};
 use conditions::{Cases, Condition, TooMany};
-use knowledge::{Cause, Form};
+use knowledge::{Cause, Form, Published, Store};
 use rustc_hash::FxHashMap;
 use source::Span;
 use trees::{Entry, Node, Value};
@@ -265,10 +265,13 @@ impl<'t> Template<'t> {
                 _ => "?".to_owned(),
             };
             let text = format!("${{import {shown}}}");
-            Cases::one(outcome.with(Evaluated::placeholder(
-                text,
-                Cause::Elsewhere.because(format!("no template that is read exports `{shown}`")),
-            )))
+            let reason = Cause::Elsewhere.because(format!("no template that is read exports `{shown}`"));
+            let name = outcome
+                .value
+                .text()
+                .ok()
+                .map(|name| Published::new(Store::Export, name));
+            Cases::one(outcome.with(Evaluated::placeholder(text, reason).published_as(name)))
         });
         imports.unwrap_or_else(|TooMany| too_many(at))
     }

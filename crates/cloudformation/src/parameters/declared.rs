@@ -40,6 +40,11 @@ impl<'t> Parameter<'t> {
         self.kind().starts_with("AWS::SSM::Parameter::Value")
     }
 
+    /// Returns `true` if the value in the parameter store is a list.
+    pub(crate) fn is_stored_list(self) -> bool {
+        self.kind().contains("List<") || self.kind().contains("CommaDelimitedList")
+    }
+
     /// Returns `true` if its value must not be shown.
     pub fn is_secret(self) -> bool {
         self.entry

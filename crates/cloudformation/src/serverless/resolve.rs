@@ -249,6 +249,14 @@ impl<'a> Resolver<'a> {
                         "param" => self.parameter(&address, at),
                         "opt" if address == "stage" && self.asked.is_some() => self.stage_value(at),
                         "opt" => Resolved::Missing,
+                        // Another unit may publish it under this name.
+                        _ if variables::is_published(kind) => {
+                            let parameters = match parameters.as_slice() {
+                                [] | [""] => String::new(),
+                                some => format!("({})", some.join(",")),
+                            };
+                            Resolved::Unresolved(Some(format!("${{{kind}{parameters}:{address}}}").into()))
+                        }
                         "construct" => match self.constructs.get(&address) {
                             Some(value) => Resolved::Value(value.clone(), Vec::new()),
                             None => UNRESOLVED,
@@ -513,6 +521,7 @@ pub(crate) fn parts(text: &str) -> Vec<Part> {
         TextPiece::Variable { written, sources } => Part::Unresolved {
             text: written.to_owned(),
             reason: variables::reason(written, &sources),
+            published: variables::published(&sources),
             // A Region and an account contain no separator of ARNs.
             atomic: matches!(
                 sources.as_slice(),

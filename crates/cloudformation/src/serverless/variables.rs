@@ -3,7 +3,11 @@
 //! <https://github.com/serverless/serverless/blob/v3/lib/configuration/variables/parse.js>
 
 use crate::limits;
-use knowledge::{Cause, Reason};
+use knowledge::{Cause, Published, Reason, Store};
+use std::sync::Arc;
+
+/// Source of our own for an output of another service: `${service-output:app/serverless.yml#Arn}`.
+pub(super) const UNIT_OUTPUT: &str = "service-output";
 
 /// A piece of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,6 +215,52 @@ pub(crate) fn reason(written: &str, sources: &[VariableSource<'_>]) -> Reason {
         _ => (Cause::Invalid, "is not a variable of the Serverless Framework"),
     };
     cause.because(format!("`{written}` {why}"))
+}
+
+/// Returns `true` if a source reads values that other units publish.
+pub(super) fn is_published(kind: &str) -> bool {
+    matches!(kind.split('.').next(), Some("ssm" | "cf" | UNIT_OUTPUT))
+}
+
+/// Returns the value of another unit that a variable reads: `ssm:/jobs/arn`, `ssm(eu-west-1):/jobs/arn~true`,
+/// `cf:stack.Output`, `cf(eu-west-1):stack.Output`. A variable with a fallback may have either value.
+pub(super) fn published(sources: &[VariableSource<'_>]) -> Option<Arc<Published>> {
+    let [
+        VariableSource::Named {
+            kind,
+            parameters,
+            address,
+        },
+    ] = sources
+    else {
+        return None;
+    };
+    // An older spelling is `cf.eu-west-1:stack.Output`.
+    let (kind, old) = kind.split_once('.').unwrap_or((kind, ""));
+    let is_region = |text: &&&str| text.bytes().filter(|byte| *byte == b'-').count() >= 2;
+    let region = parameters.iter().chain([&old]).find(is_region);
+    let published = match kind {
+        "ssm" => {
+            let name = address.split('~').next().unwrap_or(address);
+            match name.strip_prefix("/aws/reference/secretsmanager/") {
+                Some(secret) => Published::new(Store::Secret, secret),
+                None => Published::new(Store::Parameter, name),
+            }
+        }
+        "cf" => {
+            let (stack, output) = address.split_once('.')?;
+            Published::new(Store::StackOutput, format!("{stack}#{output}"))
+        }
+        UNIT_OUTPUT => Published::new(Store::StackOutput, *address),
+        _ => return None,
+    };
+    let is_known = !published.name.is_empty() && !published.name.contains("${");
+    is_known.then(|| {
+        Arc::new(Published {
+            region: region.map(|region| Arc::from(*region)),
+            ..published
+        })
+    })
 }
 
 /// Returns `true` if the framework would run the file.

@@ -1,6 +1,6 @@
 //! `terraform_remote_state`: the outputs of a state file in the project.
 //!
-//! The state of any other backend is unknown, and sensitive outputs are not read.
+//! The state of any other backend is unknown, and sensitive outputs are not read. `published.rs` names what it contains.
 
 use super::Evaluator;
 use crate::json;
@@ -12,15 +12,18 @@ impl Evaluator<'_> {
     /// Returns `outputs` of the data source `id`.
     pub(crate) fn remote_outputs(&mut self, id: &Arc<ResourceId>) -> Value {
         let backend = self.configured(id, &"backend".into());
+        let unknown = || {
+            Value::unknown(Cause::Elsewhere.because(format!("the state of `{}` is not in the project", id.address())))
+        };
         if backend.to_text().as_deref() != Some("local") {
-            let reason = Cause::Elsewhere.because(format!("the state of `{}` is not in the project", id.address()));
-            return Value::unknown(reason);
+            return unknown();
         }
         let config = self.configured(id, &"config".into());
         let path = config.get("path").and_then(Value::to_text);
         let path = path.unwrap_or_else(|| "terraform.tfstate".into());
         let bytes = match self.contents(&path, id.module) {
             Ok(bytes) => bytes,
+            Err(refused) if refused.is_refused() => return unknown(),
             Err(refused) => return refused,
         };
         let state = String::from_utf8(bytes)

@@ -76,7 +76,7 @@ impl Evaluator<'_> {
         self.follow(value, steps.get(used..).unwrap_or(&[]), scope)
     }
 
-    fn workspace(&self) -> Value {
+    pub(super) fn workspace(&self) -> Value {
         let told = self.inputs.and_then(|inputs| inputs.typed.workspace.clone());
         let is_open = self.inputs.is_some_and(|inputs| inputs.typed.is_workspace_unresolved);
         match told {
@@ -243,7 +243,11 @@ impl Evaluator<'_> {
         }
         if id.data && &*id.kind == "terraform_remote_state" && &**name == "outputs" {
             let outputs = self.remote_outputs(id);
-            return outputs.otherwise_identified(|| Some(id.attribute(name)));
+            let state = self.remote_state(id).filter(|_| outputs.as_unknown().is_some());
+            return outputs.otherwise_identified(|| Some(id.attribute(name).published_as(state)));
+        }
+        if let Some(value) = self.published(id, name) {
+            return value;
         }
         if provider::is_link(&id.kind, name) {
             return ValueKind::Reference(id.clone(), name.clone()).into();

@@ -21,7 +21,7 @@ use super::{ResourceId, Value, ValueKind};
 use crate::limits;
 use crate::types::Type;
 use conditions::ANY_OPERAND;
-use knowledge::{Bounds, Cause, Reason};
+use knowledge::{Bounds, Cause, Published, Reason};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -43,6 +43,8 @@ pub struct Identity {
     pub size: Option<Size>,
     /// The attribute of another unit that it is.
     pub remote: Option<Arc<RemoteAttribute>>,
+    /// The name under which another unit may publish it.
+    pub published: Option<Arc<Published>>,
 }
 
 /// An attribute of a resource in another unit, which only AWS knows: the ARN of its queue.
@@ -96,6 +98,14 @@ impl Identity {
         }
     }
 
+    /// Sets the name under which another unit may publish it.
+    pub(crate) fn published_as(self, name: Option<Published>) -> Identity {
+        Identity {
+            published: name.map(Arc::new),
+            ..self
+        }
+    }
+
     /// Returns the identity of the variable `name` in the module instance with index `module`.
     pub fn of_variable(module: usize, name: &str) -> Identity {
         Identity::declared(module, &format!("var.{name}"))
@@ -127,6 +137,7 @@ impl Identity {
             is_present: false,
             size: None,
             remote: None,
+            published: None,
         }
     }
 
@@ -146,27 +157,38 @@ impl Identity {
     /// Returns the identity of the result of `operation` on `operands`; `None` if an operand has no identity.
     pub fn computed<'v>(operation: &str, operands: impl IntoIterator<Item = &'v Value>) -> Option<Identity> {
         let mut key = format!("{operation}(");
-        let mut all = Vec::new();
+        let (mut all, mut published) = (Vec::new(), None);
         for operand in operands {
             let _ = write!(key, "{},", operand.identity()?);
             operand.operands(&mut all);
+            // A decoded text, a map from the names of parameters to their values, and any of these values.
+            match (operation, operand.published()) {
+                ("jsondecode" | "zipmap", of_operand) => published = of_operand.cloned(),
+                ("index", Some(all)) if all.name.is_empty() => published = Some(all.clone()),
+                _ => {}
+            }
         }
-        Some(Identity::of(key + ")").on(all))
+        Some(Identity {
+            published,
+            ..Identity::of(key + ")").on(all)
+        })
     }
 
-    /// Returns the identity of the element `key`, which is written as `.name`, `["name"]` or `[0]` (`written`).
-    pub(crate) fn element(&self, key: &str, written: &str) -> Identity {
+    /// Returns the identity of the element `element`, which is written as `.name`, `["name"]` or `[0]` (`written`).
+    pub(crate) fn element(&self, element: &str, written: &str) -> Identity {
         let name = self.name.as_ref().map(|name| format!("{name}{written}"));
-        let key = format!("{}.{key:?}", self.key);
+        let key = format!("{}.{element:?}", self.key);
         let operands = match &self.operands {
             // A digest does not begin with the key of the whole value, by which the two would be recognized as
             // entangled.
             None if key.len() > limits::MAX_IDENTITY_KEY => Some(Arc::from([self.key.clone()])),
             operands => operands.clone(),
         };
+        let published = self.published.as_ref();
         Identity {
             operands,
             name: name.filter(|name| name.len() <= limits::MAX_SHOWN_NAME).map(Arc::from),
+            published: published.map(|whole| Arc::new(whole.element(element))),
             ..Identity::of(key)
         }
     }
@@ -207,6 +229,11 @@ impl Value {
     /// Returns the attribute of another unit that this value is.
     pub fn remote(&self) -> Option<&RemoteAttribute> {
         self.as_unknown()?.identity.as_ref()?.remote.as_deref()
+    }
+
+    /// Returns the name under which another unit may publish this value.
+    pub fn published(&self) -> Option<&Arc<Published>> {
+        self.as_unknown()?.identity.as_ref()?.published.as_ref()
     }
 
     /// Returns a key that is equal for equal values, known or not; `None` if the value has no identity.

@@ -13,7 +13,7 @@ use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
 use crate::frontend::lower::{BareName, NodeKind};
 use crate::graph::delivery::{Sender, TargetKind};
-use crate::graph::limits;
+use crate::graph::{Store, limits};
 use std::sync::LazyLock;
 
 /// Returns the kind of node for a resource type, or `None` if the graph has none.
@@ -63,7 +63,8 @@ pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> 
         "AWS::KMS::Key" | "AWS::KMS::ReplicaKey" => NodeKind::Key("KeyPolicy"),
         "AWS::KMS::Alias" => NodeKind::KeyAlias("AliasName", "TargetKeyId"),
         "AWS::IAM::InstanceProfile" => NodeKind::InstanceProfile("InstanceProfileName", "Roles"),
-        "AWS::SSM::Parameter" => NodeKind::Parameter("Name", "Value"),
+        "AWS::SSM::Parameter" => NodeKind::Published(Store::Parameter, "Name", &["Value"]),
+        "AWS::SecretsManager::Secret" => NodeKind::Published(Store::Secret, "Name", &["SecretString"]),
         "AWS::ECS::TaskDefinition" => NodeKind::Worker(&TASK_DEFINITION),
         "AWS::Batch::JobDefinition" => NodeKind::Worker(&JOB_DEFINITION),
         "AWS::EC2::Instance" | "AWS::AutoScaling::LaunchConfiguration" => NodeKind::Worker(&INSTANCE),

@@ -506,8 +506,11 @@ impl<'t> CloudFormation<'_, 't> {
     }
 }
 
-/// Creates an unresolved value with `reason` and its known pieces.
+/// Creates an unresolved value with `reason`, and its known pieces or the name under which another unit may publish it.
 fn pieced(value: &Evaluated<'_>, reason: Reason) -> Unresolved {
+    if let Some(published) = value.published() {
+        return Unresolved::with_knowledge(reason, Knowledge::Published(published));
+    }
     let Evaluated::Text(parts) = value else {
         return reason.into();
     };

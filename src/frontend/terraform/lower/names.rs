@@ -13,7 +13,7 @@ use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
 use crate::frontend::lower::{BareName, NodeKind};
 use crate::graph::delivery::{Sender, TargetKind};
-use crate::graph::limits;
+use crate::graph::{Store, limits};
 use std::sync::LazyLock;
 
 /// Returns the kind of node that a resource type becomes; `None` if it is not in the graph.
@@ -63,7 +63,8 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
         "aws_kms_grant" => NodeKind::RolePolicy("grantee_principal", Granted::Key),
         "aws_kms_alias" => NodeKind::KeyAlias("name", "target_key_id"),
         "aws_iam_instance_profile" => NodeKind::InstanceProfile("name", "role"),
-        "aws_ssm_parameter" => NodeKind::Parameter("name", "value"),
+        "aws_ssm_parameter" => NodeKind::Published(Store::Parameter, "name", &["value", "insecure_value"]),
+        "aws_secretsmanager_secret_version" => NodeKind::Published(Store::Secret, "secret_id", &["secret_string"]),
         "aws_ecs_task_definition" => NodeKind::Worker(&TASK_DEFINITION),
         "aws_batch_job_definition" => NodeKind::Worker(&JOB_DEFINITION),
         "aws_instance" | "aws_launch_configuration" | "aws_spot_instance_request" => NodeKind::Worker(&INSTANCE),

@@ -7,7 +7,9 @@ use super::composed::Names;
 use super::link::{function_link, link, qualifier, service};
 use crate::frontend::lower::{BareName, Element, Field, Path, Policy, View, last};
 use crate::graph::Reason;
-use crate::graph::{Attribute, Cause, Knowledge, Link, Name, PolicyErrorKind, SetBy, SourcedValue, State, Unresolved};
+use crate::graph::{
+    Attribute, Cause, Form, Knowledge, Link, Name, PolicyErrorKind, Published, SetBy, SourcedValue, State, Unresolved,
+};
 use conditions::{Case, Condition};
 use source::Span;
 use std::path::PathBuf;
@@ -297,6 +299,12 @@ impl View for Terraform<'_, '_> {
         text(self.eval, written.as_value()?.0)
     }
 
+    fn published_name(&mut self, written: &ConfigurationPart) -> Result<String, Unresolved> {
+        let value = written.as_value()?.0;
+        let name = self.eval.published_name(value).map(|name| name.to_string());
+        name.ok_or_else(|| pieced(value, refusal(value, "it is not a name")))
+    }
+
     fn link(&mut self, written: &ConfigurationPart, named: BareName) -> Result<Link, Unresolved> {
         let value = written.as_value()?.0;
         let link = match named {
@@ -528,17 +536,39 @@ fn bounded(value: &Value) -> Unresolved {
     };
     match value.bounds() {
         bounds if bounds.is_bounded() => Unresolved::with_knowledge(reason, Knowledge::Number(bounds)),
-        _ => reason.into(),
+        _ => pieced(value, reason),
     }
 }
 
-/// Returns an unresolved value with `reason` and its known pieces.
+/// Returns an unresolved value with `reason`, and its known pieces or the name under which another unit may publish it.
 pub(super) fn pieced(value: &Value, reason: Reason) -> Unresolved {
+    if let Some(published) = published(value) {
+        return Unresolved::with_knowledge(reason, Knowledge::Published(published));
+    }
     let ValueKind::Template(parts) = &value.kind else {
         return reason.into();
     };
     let pieces = parts.iter().map(Value::to_text).collect();
     Unresolved::with_knowledge(reason, Knowledge::Text(pieces))
+}
+
+/// Returns the published value that names the target of `value`: the whole, or the name at the end of an ARN or a URL.
+fn published(value: &Value) -> Option<Arc<Published>> {
+    let ValueKind::Template(parts) = &value.kind else {
+        return value.published().cloned();
+    };
+    let (first, last) = (parts.first()?, parts.last()?);
+    let Some(start) = first.to_text() else {
+        let is_qualified = parts.len() == 2 && last.to_text()?.starts_with(':');
+        return first.published().filter(|_| is_qualified).cloned();
+    };
+    let before = parts.get(parts.len().checked_sub(2)?)?.to_text()?;
+    let within = Form::of_last(&start, &before)?;
+    let whole = last.published()?;
+    Some(Arc::new(Published {
+        within: Some(within),
+        ..Published::clone(whole)
+    }))
 }
 
 /// Returns the reason why `value` is unknown, or the reason `or` if it is known but of the wrong type.
