@@ -165,7 +165,7 @@ pub(crate) fn evaluate(
     let service = Service {
         is_whole,
         span: document.span,
-        region: resolver.text(&["provider", "region"]).map(|(region, _)| region.into()),
+        region: known_text(&mut resolver, &["provider", "region"]).map(Arc::from),
         generated: generated.into_keys().filter(|id| !written.contains(id)).collect(),
         timeouts: compiled.timeouts,
         unknown_keys: compiled.unknown_keys,
@@ -186,16 +186,20 @@ pub(crate) fn evaluate(
     files
 }
 
+/// Returns the text at `path` if all of it is known.
+fn known_text(resolver: &mut Resolver<'_>, path: &[&str]) -> Option<String> {
+    let (text, _) = resolver.text(path)?;
+    (!text.contains("${")).then_some(text)
+}
+
 /// Returns the name of the stack that the framework deploys.
 fn stack_name(resolver: &mut Resolver<'_>) -> Option<String> {
-    let own = resolver.text(&["provider", "stackName"]);
-    let named = own.or_else(|| {
-        let (service, origins) = resolver
-            .text(&["service", "name"])
-            .or_else(|| resolver.text(&["service"]))?;
-        Some((format!("{service}-{}", resolver.stage().0), origins))
-    });
-    named.map(|(name, _)| name).filter(|name| !name.contains("${"))
+    let own = known_text(resolver, &["provider", "stackName"]);
+    own.or_else(|| {
+        let service = known_text(resolver, &["service", "name"]).or_else(|| known_text(resolver, &["service"]))?;
+        let (stage, _) = resolver.stage();
+        (!stage.contains("${")).then(|| format!("{service}-{stage}"))
+    })
 }
 
 /// Removes from a part of `resources` the variables without a value, which would otherwise replace generated resources.
