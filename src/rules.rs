@@ -76,6 +76,7 @@ mod function_role_missing_kms_decrypt;
 mod function_role_missing_queue_permission;
 mod function_timeout_defaulted;
 mod function_timeout_out_of_range;
+mod handler_function_missing;
 mod handler_reads_first_record_only;
 mod handler_skips_remaining_records;
 mod handler_swallows_failures;
@@ -532,6 +533,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &handler_reads_first_record_only::RULE,
     &claim_never_released::RULE,
     &batch_item_failures_malformed::RULE,
+    &handler_function_missing::RULE,
     &record_key_unknown::RULE,
     &sns_envelope_mismatch::RULE,
     &s3_test_event_unhandled::RULE,

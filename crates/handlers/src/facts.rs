@@ -96,6 +96,15 @@ pub enum Unread {
     Refused(Arc<str>),
     /// The source was found but could not be parsed.
     NotParsed(Arc<str>),
+    /// The source was found and lacks the function.
+    NoFunction {
+        /// Clause for people.
+        words: Arc<str>,
+        /// First line of the source.
+        file: Span,
+        /// Names of the functions that it has.
+        functions: Arc<str>,
+    },
 }
 
 impl Unread {
@@ -107,6 +116,7 @@ impl Unread {
             Unread::NotJudged(_) => "source not judged",
             Unread::Refused(_) => "source too large, or not text",
             Unread::NotParsed(_) => "source not parsed",
+            Unread::NoFunction { .. } => "function missing in the source",
         }
     }
 
@@ -114,9 +124,11 @@ impl Unread {
     pub fn words(&self) -> Option<&Arc<str>> {
         match self {
             Unread::NotSearched => None,
-            Unread::NotFound(words) | Unread::NotJudged(words) | Unread::Refused(words) | Unread::NotParsed(words) => {
-                Some(words)
-            }
+            Unread::NotFound(words)
+            | Unread::NotJudged(words)
+            | Unread::Refused(words)
+            | Unread::NotParsed(words)
+            | Unread::NoFunction { words, .. } => Some(words),
         }
     }
 }

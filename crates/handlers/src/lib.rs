@@ -3,6 +3,7 @@
 mod facts;
 mod find;
 mod limits;
+mod missing;
 mod poll;
 mod read;
 mod run;
@@ -228,7 +229,11 @@ fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood,
                     let delegates = std::mem::take(&mut facts.delegates);
                     (Places::new(located, sources).handler(facts), delegates)
                 });
-                facts.ok_or_else(|| not_judged(format!("not understood, or has no handler `{}`", located.name)))
+                facts.ok_or_else(|| {
+                    let missing = Places::new(located, sources).missing(&module);
+                    missing
+                        .unwrap_or_else(|| not_judged(format!("not understood, or has no handler `{}`", located.name)))
+                })
             });
             facts.collect()
         }
@@ -397,6 +402,23 @@ impl<'l> Places<'l> {
                 .map(|(defect, at)| (defect, self.fact(&at, defect.words())))
                 .collect(),
         }
+    }
+
+    /// Returns the reason that the source certainly lacks the handler, if it does.
+    fn missing(&self, module: &Module) -> Option<Unread> {
+        let name = &self.located.name;
+        let is_own = self.located.is_certain && self.located.made == Made::Here;
+        let functions = is_own.then(|| missing::functions_instead(module, &self.located.text, name))??;
+        let shown = match &self.located.origin {
+            Origin::File(path) => format!("`{}`", self.sources.shown_of(path)),
+            Origin::Written(_) => "the source in the configuration".to_owned(),
+        };
+        let functions: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
+        Some(Unread::NoFunction {
+            words: format!("{shown} defines no function `{name}`").into(),
+            file: self.span(&(0..self.located.text.len())),
+            functions: functions.join(", ").into(),
+        })
     }
 
     fn reads(&self, reads: HandlerReads) -> RecordReads {

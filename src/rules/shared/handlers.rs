@@ -126,14 +126,8 @@ impl<'g> Findings<'g> {
     /// Returns the functions that `mapping` invokes, if their source is understood. An unreadable source is noted. A
     /// source that is missing, as most are, is only noted in a traced run.
     pub(crate) fn handled(&mut self, mapping: &EventSourceMapping, when: &Condition) -> Vec<InvokedHandler<'g>> {
-        // A stream has no messages, even if only the other settings show that it is one.
-        let when = when.and(&mapping.polls_a_queue_when);
-        let links = self.without_notes(|findings| findings.known(&when, mapping, &mapping.function));
-        let invoked = links
-            .into_iter()
-            .filter_map(|link| self.graph.invoked(mapping, link.value, &link.when));
         let mut read = Vec::new();
-        for (function, when) in invoked {
+        for (function, when) in self.invoked(mapping, when) {
             match &function.handler {
                 Ok(handler) => read.push(InvokedHandler {
                     function,
@@ -152,6 +146,17 @@ impl<'g> Findings<'g> {
             }
         }
         read
+    }
+
+    /// Returns the functions that `mapping` invokes with messages of a queue.
+    pub(crate) fn invoked(&mut self, mapping: &EventSourceMapping, when: &Condition) -> Vec<(&'g Function, Condition)> {
+        // A stream has no messages, even if only the other settings show that it is one.
+        let when = when.and(&mapping.polls_a_queue_when);
+        let links = self.without_notes(|findings| findings.known(&when, mapping, &mapping.function));
+        let invoked = links
+            .into_iter()
+            .filter_map(|link| self.graph.invoked(mapping, link.value, &link.when));
+        invoked.collect()
     }
 
     fn not_parsed(&mut self, function: &Function, when: &Condition, reason: &Reason) {

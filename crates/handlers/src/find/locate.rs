@@ -52,6 +52,8 @@ pub(crate) struct Located {
     /// Name of the entry point, or of the function that returns it.
     pub(crate) name: String,
     pub(crate) made: Made,
+    /// `true` if Lambda runs this file, or one that is compiled from it, and it was not found by its name alone.
+    pub(crate) is_certain: bool,
     pub(crate) origin: Origin,
 }
 
@@ -231,6 +233,7 @@ pub(crate) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
                     languages: vec![Language::Python, Language::Script],
                     name,
                     made: Made::Here,
+                    is_certain: true,
                     origin: Origin::Written(*span),
                 }));
             }
@@ -246,7 +249,14 @@ pub(crate) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
             }
         };
         match found {
-            Ok(path) => return Some(read_source(path, name, sources)),
+            Ok(path) => {
+                let mut found = read_source(path.clone(), name, sources);
+                if let FoundSource::Source(located) = &mut found {
+                    // Its name was not followed to another file.
+                    located.is_certain = located.origin == Origin::File(path) && locator.is_own(source, located);
+                }
+                return Some(found);
+            }
             Err(looked) => missing.extend(looked),
         }
     }
@@ -317,6 +327,24 @@ impl Locator<'_, '_> {
         let project = project.or_else(|| nearest().map(Path::to_owned));
         let found = project.and_then(|project| self.find(&whole, &project));
         found.or_else(|| self.find(&whole, Path::new("/"))).ok_or(looked)
+    }
+
+    /// Returns `true` if the source is that of the code itself, and no other file in it has the path of the handler.
+    fn is_own(&self, source: &CodeSource, located: &Located) -> bool {
+        let (CodeSource::Path(code), Origin::File(path)) = (source, &located.origin) else {
+            return false;
+        };
+        let code = if language_of(code).is_some() {
+            code.parent().unwrap_or(code)
+        } else {
+            code
+        };
+        let own = self.wanted.paths().into_iter();
+        let mut own: Vec<PathBuf> = own
+            .filter_map(|name| beside(&code.join(name), self.search.files()))
+            .collect();
+        own.dedup();
+        matches!(self.wanted, Wanted::Module { .. }) && own == [path.clone()]
     }
 
     /// Finds the only file below `directory` that defines the handler.
@@ -534,6 +562,7 @@ pub(crate) fn read_source(mut path: PathBuf, mut name: String, sources: &Sources
         languages: language_of(&path).into_iter().collect(),
         name,
         made: Made::Here,
+        is_certain: false,
         origin: Origin::File(path),
     })
 }
