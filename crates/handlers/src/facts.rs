@@ -15,6 +15,8 @@ pub struct Code {
     pub entry_points: Vec<String>,
     /// Runtime, if it is known: `nodejs22.x`.
     pub runtime: Option<String>,
+    /// Names of the function, if the code is an image: its name, and the one in its address.
+    pub names: Vec<String>,
 }
 
 /// The source code of a function.

@@ -19,6 +19,11 @@ pub(crate) const MAX_IMPORTS: usize = 40;
 pub(crate) const MAX_MAIN_CANDIDATES: usize = 200;
 /// Maximum size of a `tsconfig.json` in bytes.
 pub(crate) const MAX_TSCONFIG_SIZE: u64 = 256 << 10;
+/// Maximum number of files that may configure bundlers, and of the bundles in them.
+pub(crate) const MAX_BUNDLERS: usize = 400;
+pub(crate) const MAX_BUNDLES: usize = 2_000;
+/// Maximum number of directories of workspaces or layers that an import is looked for in.
+pub(crate) const MAX_WORKSPACES: usize = 200;
 /// Maximum size of a Dockerfile in bytes.
 pub(crate) const MAX_DOCKERFILE_SIZE: u64 = 64 << 10;
 /// Maximum number of files that extend each other.

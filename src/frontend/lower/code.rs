@@ -1,7 +1,7 @@
 //! Locates the source code of a function by its configuration. The code itself is not read here.
 
 use super::{Lowering, Path, View, is_absent};
-use crate::graph::{Attribute, Code, CodeSource, State};
+use crate::graph::{Attribute, Code, CodeSource, State, UNKNOWN_PIECE};
 use source::Span;
 
 /// Names of the attributes that locate a function's code.
@@ -29,7 +29,14 @@ pub(in crate::frontend) struct CodeNames {
 }
 
 impl<V: View> Lowering<V> {
-    pub(super) fn code(&mut self, written: &V::Value, names: &CodeNames, runtime: Option<String>) -> Code {
+    /// Returns the code of the function with the names `function`.
+    pub(super) fn code(
+        &mut self,
+        written: &V::Value,
+        names: &CodeNames,
+        runtime: Option<String>,
+        function: Vec<String>,
+    ) -> Code {
         let handler = self.text(written, names.handler);
         let handler = handler.known().cloned().flatten().or_else(|| {
             let command = self.view.elements(written, names.command);
@@ -44,11 +51,13 @@ impl<V: View> Lowering<V> {
             None => self.image(written, names),
         };
         let entry_points = self.view.build(written).entry_points;
+        let names = if handler.is_none() { function } else { Vec::new() };
         Code {
             handler,
             source,
             entry_points,
             runtime,
+            names,
         }
     }
 
@@ -60,7 +69,9 @@ impl<V: View> Lowering<V> {
         if let Some(directory) = self.view.build(written).image {
             return self.at(&directory);
         }
-        self.package(written, names.images)
+        let is_set = names.images.iter().any(|&path| self.is_set(written, path));
+        let mut known = names.images.iter().filter_map(|path| self.image_name(written, path));
+        is_set.then(|| CodeSource::Package(known.next().unwrap_or_default()))
     }
 
     fn source_of(&mut self, written: &V::Value, names: &CodeNames, module: &str) -> Option<CodeSource> {
@@ -124,6 +135,23 @@ impl<V: View> Lowering<V> {
         }
     }
 
+    /// Returns the name of the repository of an image, or what follows its unknown pieces: `…/…-orders:…` is `orders`.
+    fn image_name(&mut self, within: &V::Value, path: Path) -> Option<String> {
+        let found: Attribute<Option<String>> = self.text(within, path);
+        let [case] = &*found.cases else { return None };
+        let name = match &case.state {
+            State::Set(name) => name.clone()?,
+            State::Unresolved(name) => name.pattern()?.to_string(),
+            State::Default(_) => return None,
+        };
+        let name = name.rsplit('/').next()?.split([':', '@']).next()?;
+        let known = match name.rsplit_once(UNKNOWN_PIECE) {
+            Some((_, end)) => end.strip_prefix(['-', '_'])?,
+            None => name,
+        };
+        (!known.is_empty()).then(|| known.to_owned())
+    }
+
     fn is_set(&mut self, written: &V::Value, path: Path) -> bool {
         !is_absent(&self.view.attribute(written, path))
     }
@@ -154,6 +182,6 @@ impl<V: View> Lowering<V> {
             return Some(CodeSource::Package(path.to_owned()));
         }
         let directory = self.view.directory().filter(|_| !path.contains("${"))?;
-        Some(CodeSource::Path(directory.join(path)))
+        Some(CodeSource::Path(source::files::clean(&directory.join(path))))
     }
 }

@@ -66,8 +66,15 @@ impl<V: View> Lowering<V> {
         }
         let settings = self.function_settings(written, names);
         let runtime = settings.as_ref().and_then(|settings| settings.runtime.known()?.clone());
+        let name = self.text(written, names.name);
+        // The name, and the labels in the address: `module.router.aws_lambda_function.this[0]`.
+        let known = name.known().cloned().flatten();
+        let address = node.resource.address.to_string();
+        let labels = address.split('.').rev().step_by(2).take(2);
+        let labels = labels.map(|label| label.split('[').next().unwrap_or(label).to_owned());
+        let called = known.into_iter().chain(labels).collect();
         let function = Function {
-            name: self.text(written, names.name),
+            name,
             timeout: self.seconds(written, names.timeout, limits::FUNCTION_TIMEOUT_DEFAULT),
             timeout_set_by: self.view.set_by(written, names.timeout),
             provisioned: Vec::new(),
@@ -82,7 +89,7 @@ impl<V: View> Lowering<V> {
             tags: self.tags(written, names.tags),
             queue_variables: self.queue_variables(written, names.environment),
             settings,
-            code: self.code(written, &names.code, runtime),
+            code: self.code(written, &names.code, runtime, called),
             handler: Err(Unread::NotSearched),
             resource: node.resource,
         };

@@ -209,7 +209,10 @@ fn worker(declared: Option<&Function>, link: &Link) -> Option<Processor> {
     Some(Processor::Declared {
         unit: function.resource.unit,
         address: function.resource.address.to_string(),
-        code: Some(function.code.clone()).filter(is_image),
+        code: Some(function.code.clone()).filter(is_image).map(|code| Code {
+            names: Vec::new(),
+            ..code
+        }),
         is_open: function.name.unresolved_reason().is_some(),
     })
 }

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! CodeUri: dist/orders, Handler: app.run, with an `outDir` of `dist` and a `rootDir` of `src`
+//!   …                      the file that webpack or esbuild builds `dist/orders/app` of
 //!   src/orders/app.*       the source of a build output
 //!   dist/orders/app.*      the code itself, in any case, or a package: app/__init__.py, app/index.ts
 //!   …/orders/app.*         the file of the repository whose path ends like that of the code
@@ -12,6 +13,7 @@
 //!   …/app.*                the only file in the repository that defines `run`
 //! ```
 
+use super::bundles;
 use super::exports::{self, Defined};
 use super::images;
 use super::places::{self, beside};
@@ -211,7 +213,7 @@ pub(crate) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
     let source = code.source.as_ref()?;
     let image = match code.handler {
         Some(_) => None,
-        None => Some(images::image(source, is_only, search)?),
+        None => Some(images::image(code, source, is_only, search)?),
     };
     let (handler, source) = match (&image, &code.handler) {
         (Some(image), _) => (&image.handler, &image.context),
@@ -240,7 +242,7 @@ pub(crate) fn locate(code: &Code, is_only: bool, search: &Search<'_>, sources: &
             CodeSource::Elsewhere => return None,
             CodeSource::Path(path) => locator.at(path, &code.entry_points).or_else(|looked| {
                 // An image copies directories.
-                let copied = image.as_ref().and_then(|_| locator.copied(path));
+                let copied = image.as_ref().and_then(|image| locator.copied(path, &image.copied));
                 copied.ok_or(looked)
             }),
             CodeSource::Package(key) => {
@@ -299,6 +301,11 @@ impl Locator<'_, '_> {
             return Ok(found);
         }
         let whole = source::files::clean(&without_package(path).join(stem));
+        if let Wanted::Module { .. } = self.wanted
+            && let Some(found) = bundles::source_of(&whole, self.search.bundles())
+        {
+            return Ok(found);
+        }
         let output = places::output(&whole, files);
         let mut looked = Vec::new();
         for source in output.iter().flat_map(|output| &output.sources) {
@@ -347,8 +354,23 @@ impl Locator<'_, '_> {
         matches!(self.wanted, Wanted::Module { .. }) && own == [path.clone()]
     }
 
-    /// Finds the only file below `directory` that defines the handler.
-    fn copied(&self, directory: &Path) -> Option<PathBuf> {
+    /// Finds the file in the directories that an image is built of, or the only one below its own that defines the
+    /// handler.
+    fn copied(&self, directory: &Path, copied: &[PathBuf]) -> Option<PathBuf> {
+        let mut found: Vec<PathBuf> = copied
+            .iter()
+            .filter_map(|path| match self.wanted {
+                Wanted::Program { .. } => self.main_of(path),
+                _ => self.below(path),
+            })
+            .collect();
+        found.dedup();
+        if !found.is_empty() {
+            return found.pop().filter(|_| found.is_empty());
+        }
+        if let Wanted::Program { .. } = self.wanted {
+            return self.only_program(directory);
+        }
         let stem = self.wanted.stem();
         let ending = self
             .search
@@ -360,7 +382,8 @@ impl Locator<'_, '_> {
     /// Finds the source of a package, whose name is `path` without the handler's file.
     fn package(&self, path: &Path) -> Option<PathBuf> {
         let whole = without_package(path).join(&*self.wanted.stem());
-        self.find(&whole, Path::new("/"))
+        let bundled = bundles::source_of(&whole, self.search.bundles());
+        bundled.or_else(|| self.find(&whole, Path::new("/")))
     }
 
     /// Finds the file below `directory` whose path ends like `whole`, or the only one that defines the handler.
@@ -468,9 +491,15 @@ impl Locator<'_, '_> {
                 return Some(found);
             }
         }
-        if !self.is_only {
-            return None;
+        if self.is_only {
+            self.only_program(directory)
+        } else {
+            None
         }
+    }
+
+    /// Finds the only program in Go below `directory`, or the only one of a function.
+    fn only_program(&self, directory: &Path) -> Option<PathBuf> {
         let programs = self.search.programs(directory).take(limits::MAX_MAIN_CANDIDATES);
         let mut all: Vec<PathBuf> = programs.filter_map(|path| self.main_of(path)).collect();
         if all.len() > 1 {

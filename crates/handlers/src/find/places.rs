@@ -138,32 +138,122 @@ pub(crate) fn imported(path: &Path, from: &str, language: Language, files: &File
             beside(&plain, files).or_else(|| beside(&base.join(&rest).join("__init__.py"), files))
         };
         return match dots {
-            // An absolute import is below the code of the function, which contains the file.
+            // An absolute import is below the code of the function, which contains the file, or in a layer.
             0 => directory
                 .ancestors()
                 .take(limits::MAX_TSCONFIG_EXTENDS)
-                .find_map(python),
+                .find_map(python)
+                .or_else(|| {
+                    layered(directory, files, &|base| {
+                        python(&base.join("python")).or_else(|| python(base))
+                    })
+                }),
             _ => python(directory.ancestors().nth(dots - 1)?),
         };
     }
     if from.starts_with('.') {
         return script(&clean(&directory.join(from)), files);
     }
-    let bound = files.bounds().find(|bound| path.starts_with(bound));
-    let above = directory
-        .ancestors()
-        .take_while(|above| bound.is_none_or(|bound| above.starts_with(bound)));
-    let config = above
-        .map(|above| above.join("tsconfig.json"))
-        .find(|config| files.is_file(config))?;
-    let aliases = Compiler::read(&config, files).aliases;
-    aliases.iter().find_map(|(pattern, paths)| {
+    if let Some(rest) = from.strip_prefix("/opt/") {
+        return layered(directory, files, &|base| script(&base.join(rest), files));
+    }
+    let above = || directory.ancestors().take_while(|above| files.contains(above));
+    let config = above().map(|above| above.join("tsconfig.json"));
+    let aliases = config.filter(|config| files.is_file(config)).take(1);
+    let aliases = aliases.flat_map(|config| Compiler::read(&config, files).aliases);
+    let aliased = aliases.into_iter().find_map(|(pattern, paths)| {
         let rest = match pattern.split_once('*') {
             Some((before, after)) => from.strip_prefix(before)?.strip_suffix(after)?,
             None => (pattern == from).then_some("")?,
         };
         let named = |path: &PathBuf| PathBuf::from(path.to_string_lossy().replacen('*', rest, 1));
         paths.iter().map(named).find_map(|path| script(&path, files))
+    });
+    aliased.or_else(|| above().find_map(|root| workspace(root, from, files)))
+}
+
+/// Returns the only file that `find` finds in a layer: in a directory next to one above, or in one of its own directories.
+fn layered(directory: &Path, files: &Files, find: &dyn Fn(&Path) -> Option<PathBuf>) -> Option<PathBuf> {
+    let children = |path: &Path| -> Vec<PathBuf> {
+        let listed = files.list(path).ok().into_iter().flat_map(|listed| listed.to_vec());
+        let listed = listed.map(|one| path.join(&one.name)).take(limits::MAX_WORKSPACES);
+        listed.filter(|path| files.is_directory(path)).collect()
+    };
+    let is_layer = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(|name| name.to_ascii_lowercase().contains("layer"))
+    };
+    let above = directory.ancestors().take_while(|above| files.contains(above));
+    let layers: Vec<PathBuf> = above
+        .take(limits::MAX_IMPORTS)
+        .flat_map(children)
+        .filter(is_layer)
+        .collect();
+    let all = layers
+        .iter()
+        .flat_map(|layer| std::iter::once(layer.clone()).chain(children(layer)));
+    let mut found: Vec<PathBuf> = all
+        .take(limits::MAX_WORKSPACES)
+        .filter_map(|base| find(&base))
+        .collect();
+    found.sort();
+    found.dedup();
+    found.pop().filter(|_| found.is_empty())
+}
+
+/// Returns the file that `from` names in the package of a workspace of the project at `root`.
+fn workspace(root: &Path, from: &str, files: &Files) -> Option<PathBuf> {
+    let text = |path: PathBuf| String::from_utf8(files.read(&path, limits::MAX_TSCONFIG_SIZE).ok()?).ok();
+    let package = text(root.join("package.json"))?;
+    let mut patterns = Vec::new();
+    let tokens = tokens(&package);
+    let at = tokens.iter().position(|token| *token == Token::Text("workspaces"));
+    let listed = tokens[at.unwrap_or(tokens.len())..]
+        .iter()
+        .skip_while(|token| **token != Token::Sign(b'['));
+    patterns.extend(
+        listed
+            .take_while(|token| **token != Token::Sign(b']'))
+            .filter_map(|token| match token {
+                Token::Text(pattern) => Some((*pattern).to_owned()),
+                _ => None,
+            }),
+    );
+    let pnpm = text(root.join("pnpm-workspace.yaml")).unwrap_or_default();
+    let items = pnpm.lines().filter_map(|line| line.trim().strip_prefix("- "));
+    patterns.extend(items.map(|item| item.trim().trim_matches(['"', '\'']).to_owned()));
+    let directories = patterns
+        .iter()
+        .flat_map(|pattern| match pattern.trim_end_matches('/').split_once("/*") {
+            Some((parent, _)) => {
+                let listed = files
+                    .list(&root.join(parent))
+                    .ok()
+                    .into_iter()
+                    .flat_map(|listed| listed.to_vec());
+                listed.map(|one| root.join(parent).join(&one.name)).collect()
+            }
+            None => vec![root.join(pattern)],
+        });
+    directories.take(limits::MAX_WORKSPACES).find_map(|directory| {
+        let own = text(directory.join("package.json"))?;
+        let tokens = self::tokens(&own);
+        let value = |key: &str| {
+            tokens.windows(3).find_map(|three| match three {
+                [Token::Text(known), Token::Sign(b':'), Token::Text(value)] if *known == key => Some(*value),
+                _ => None,
+            })
+        };
+        let rest = from.strip_prefix(value("name")?)?;
+        let below = |path: &str| script(&clean(&directory.join(path)), files);
+        match rest.strip_prefix('/') {
+            Some(rest) => below(rest).or_else(|| below(&format!("src/{rest}"))),
+            None if rest.is_empty() => {
+                let sources = ["source", "src/index", "index", "module", "main"];
+                sources.iter().find_map(|key| below(value(key).unwrap_or(key)))
+            }
+            None => None,
+        }
     })
 }
 

@@ -10,6 +10,7 @@
 //! not found    /repo/src/carts/index.ts     carts/index
 //! ```
 
+use super::bundles::{self, Bundle};
 use crate::limits;
 use crate::read::language::{is_preferred, language_of};
 use crate::words::{Words, words};
@@ -42,6 +43,7 @@ static SKIPPED: Words = Words::new(|| {
 pub(crate) struct Search<'f> {
     sources: &'f Sources,
     found: OnceCell<Arc<Found>>,
+    bundles: OnceCell<Vec<Bundle>>,
 }
 
 /// Source files by their names without ending, in lower case.
@@ -53,6 +55,8 @@ struct Found {
     /// Directories with programs in Go.
     programs: Vec<PathBuf>,
     dockerfiles: Vec<PathBuf>,
+    /// Files that may configure bundlers.
+    bundlers: Vec<PathBuf>,
 }
 
 /// A source file.
@@ -73,8 +77,11 @@ impl Candidate {
 
 impl<'f> Search<'f> {
     pub(crate) fn new(sources: &'f Sources) -> Self {
-        let found = OnceCell::new();
-        Search { sources, found }
+        Search {
+            sources,
+            found: OnceCell::new(),
+            bundles: OnceCell::new(),
+        }
     }
 
     pub(crate) fn files(&self) -> &'f Files {
@@ -120,6 +127,12 @@ impl<'f> Search<'f> {
         &self.found().dockerfiles
     }
 
+    /// Returns what the bundlers of the repository build.
+    pub(crate) fn bundles(&self) -> &[Bundle] {
+        self.bundles
+            .get_or_init(|| bundles::read(&self.found().bundlers, self.files()))
+    }
+
     /// Returns the source files in any language, sorted, if there are no more than `most`.
     pub(crate) fn sources(&self, most: usize) -> Option<Vec<&PathBuf>> {
         let found = self.found();
@@ -162,6 +175,12 @@ impl Found {
         for path in paths {
             if is_dockerfile(&path) {
                 found.dockerfiles.push(path);
+                continue;
+            }
+            if bundles::is_configuration(&path) {
+                found.bundlers.push(path.clone());
+            }
+            if language_of(&path).is_none() || path.to_str().is_some_and(|path| path.contains(".config.")) {
                 continue;
             }
             let Some(stem) = path.file_stem() else { continue };
@@ -214,6 +233,13 @@ fn plain_names(path: &Path) -> Vec<String> {
     names_by(path, |name| joined(name, says_source))
 }
 
+/// Returns the words of a name that say something of the source, joined: `router` for `lambda-router` and `RouterFunction`.
+pub(crate) fn plain_name(name: &str) -> String {
+    let name = joined(&name.to_ascii_lowercase(), says_source);
+    let plain = ["function", "lambda"].iter().find_map(|end| name.strip_suffix(end));
+    plain.map(str::to_owned).unwrap_or(name)
+}
+
 fn names_by(path: &Path, plain: impl Fn(&str) -> String) -> Vec<String> {
     let parts = path.components().filter_map(|part| match part {
         Component::Normal(name) => Some(name.to_string_lossy().to_ascii_lowercase()),
@@ -256,7 +282,9 @@ impl Visitor for Collector {
         let path = Path::new(name);
         match kind {
             EntryKind::Directory => !SKIPPED.contains(name) && !OUTPUTS.contains(name),
-            EntryKind::File(_) => is_dockerfile(path) || language_of(path).is_some() && !is_test(name),
+            EntryKind::File(_) => {
+                is_dockerfile(path) || bundles::is_configuration(path) || language_of(path).is_some() && !is_test(name)
+            }
             EntryKind::Link | EntryKind::Other => false,
         }
     }

@@ -6,6 +6,7 @@
 
 use super::syntax::TextRange;
 use crate::limits;
+use crate::words::FAILURES;
 
 /// Types of a response with failed messages.
 pub(crate) const RESPONSES: [&str; 4] = [
@@ -53,6 +54,10 @@ pub(crate) fn handler(source: &str, name: &str) -> Option<Scanned> {
     let signature = &tokens.all[from..end];
     let response = signature.iter().find(|token| RESPONSES.contains(token)).copied();
     let response = response.or_else(|| tokens.response_as_object(signature, name));
+    // `map[string]any` with the key of the response
+    let is_map =
+        signature.first() == Some(&"func") && result_in_go(signature, name).is_some_and(|it| it.contains(&"map"));
+    let is_map = is_map && source.contains(&format!("\"{FAILURES}\""));
     let start = tokens.offset(from);
     let line = source
         .get(start..)
@@ -62,6 +67,7 @@ pub(crate) fn handler(source: &str, name: &str) -> Option<Scanned> {
         name: name.to_owned(),
         returns_failures: match response {
             // Powertools' processor creates this one.
+            _ if is_map => Some(true),
             Some(kind) if kind == RESPONSES[0] || tokens.creates_failures() => Some(true),
             None if has_no_result(signature, name) && !tokens.may_wrap(signature, name) => Some(false),
             _ => None,
@@ -224,20 +230,26 @@ impl<'s> Tokens<'s> {
 
 /// Returns `true` if the result of the function `name` is nothing, or only an error.
 fn has_no_result(signature: &[&str], name: &str) -> bool {
+    if signature.first() == Some(&"func") {
+        return matches!(result_in_go(signature, name), Some([] | ["error"]));
+    }
     let Some(at) = signature.iter().position(|token| *token == name) else {
         return false;
     };
-    if signature.first() == Some(&"func") {
-        let mut depth = 0;
-        let end = signature[at + 1..].iter().position(|token| {
-            depth += i32::from(*token == "(") - i32::from(*token == ")");
-            depth == 0
-        });
-        return end.is_some_and(|end| matches!(signature[at + end + 2..], [] | ["error"]));
-    }
     // A stream contains the response.
     let is_nothing = at > 0 && matches!(signature[at - 1], "Task" | "Void" | "void");
     is_nothing && !signature.contains(&"OutputStream")
+}
+
+/// Returns the tokens after the parameters of a function in Go.
+fn result_in_go<'a, 's>(signature: &'a [&'s str], name: &str) -> Option<&'a [&'s str]> {
+    let at = signature.iter().position(|token| *token == name)?;
+    let mut depth = 0;
+    let end = signature[at + 1..].iter().position(|token| {
+        depth += i32::from(*token == "(") - i32::from(*token == ")");
+        depth == 0
+    })?;
+    signature.get(at + end + 2..)
 }
 
 /// Returns the number of bytes up to the end of `end`.

@@ -4,7 +4,7 @@ use super::{Evaluator, Scope};
 use crate::provider;
 use crate::syntax::{Block, Expression, ExpressionKind, Step};
 use crate::types::Type;
-use crate::value::{Identity, Key, ResourceId, Value, ValueKind};
+use crate::value::{Identity, Key, ResourceId, Value, ValueKind, joined};
 use knowledge::Cause;
 use std::sync::Arc;
 
@@ -251,6 +251,14 @@ impl Evaluator<'_> {
         }
         if provider::is_link(&id.kind, name) {
             return ValueKind::Reference(id.clone(), name.clone()).into();
+        }
+        if &*id.kind == "aws_ecr_repository" && &**name == "repository_url" {
+            // `<account>.dkr.ecr.<Region>.amazonaws.com/<name>`
+            let registry = Value::unknown(
+                Cause::KnownAfterApply.because(format!("`{}.{name}` is known only after apply", id.address())),
+            );
+            let repository = self.configured(id, &"name".into());
+            return joined(vec![registry, Value::text("/"), repository]);
         }
         self.configured(id, name)
             .otherwise_identified(|| Some(id.attribute(name)))
