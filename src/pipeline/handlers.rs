@@ -3,6 +3,7 @@
 use crate::graph::{Code, CodeSource, Function, Graph};
 use handlers::{Programs, Reader};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::files::clean;
 use source::{Sources, Span};
 
 /// Reads the source of functions that a queue may invoke, and of programs that poll queues if a queue has a worker. A
@@ -67,12 +68,20 @@ fn shared(graphs: &[&Graph]) -> FxHashSet<String> {
             let (other, unit) = first.entry(name).or_insert((function, key));
             let is_same = *unit == key && other.resource.address == function.resource.address;
             let is_known = function.code.source != Some(CodeSource::Package(String::new()));
-            if !(is_same || is_known && other.code.source == function.code.source) {
+            if !(is_same || is_known && is_one(other.code.source.as_ref(), code.source.as_ref())) {
                 shared.insert(name.to_owned());
             }
         }
     }
     shared
+}
+
+/// Returns `true` for the same source, also if modules refer to its path from different directories.
+fn is_one(one: Option<&CodeSource>, other: Option<&CodeSource>) -> bool {
+    match (one, other) {
+        (Some(CodeSource::Path(one)), Some(CodeSource::Path(other))) => clean(one) == clean(other),
+        (one, other) => one == other,
+    }
 }
 
 #[cfg(test)]

@@ -147,12 +147,12 @@ resource "aws_lambda_event_source_mapping" "m" {
         Terraform.check_cases(
             &RULE,
             &format!("{filtered}{}", "output \"o\" {\n  value = <value>\n}\n"),
-            r#"
+            "
             value                       | finding
             aws_sqs_queue.q.url         |
             [{ a = aws_sqs_queue.q.id }] |
             aws_sns_topic.t.arn         | 1
-            "#,
+            ",
         );
     }
 

@@ -1,6 +1,7 @@
 //! Checks where the source of a handler is found, for each way of finding it and each dialect that has it.
 
 mod following;
+mod layouts;
 mod packages;
 
 use sqslint::testing::TemporaryDirectory;

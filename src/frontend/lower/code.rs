@@ -182,6 +182,6 @@ impl<V: View> Lowering<V> {
             return Some(CodeSource::Package(path.to_owned()));
         }
         let directory = self.view.directory().filter(|_| !path.contains("${"))?;
-        Some(CodeSource::Path(source::files::clean(&directory.join(path))))
+        Some(CodeSource::Path(directory.join(path)))
     }
 }

@@ -18,6 +18,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ("handlers::facts", "source"),
     ("handlers::words", "handlers::read"),
     ("handlers::read", "handlers::limits handlers::words"),
+    ("handlers::missing", "handlers::find handlers::read"),
     (
         "handlers::find",
         "handlers::facts handlers::limits handlers::read handlers::words source::files source",

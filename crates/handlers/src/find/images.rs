@@ -88,7 +88,7 @@ fn read(path: &Path, files: &Files) -> Option<Image> {
         (None, Some([.., client, handler])) if matches!(&**client, "awslambdaric" | "aws-lambda-ric") => {
             handler.clone()
         }
-        (None, Some([program])) if !program.ends_with(".sh") => program.rsplit('/').next()?.to_owned(),
+        (None, Some([program])) if Path::new(program).extension().is_none() => program.rsplit('/').next()?.to_owned(),
         _ => return None,
     };
     // A program has no path of its source.

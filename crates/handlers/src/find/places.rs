@@ -161,7 +161,7 @@ pub(crate) fn imported(path: &Path, from: &str, language: Language, files: &File
     let config = above().map(|above| above.join("tsconfig.json"));
     let aliases = config.filter(|config| files.is_file(config)).take(1);
     let aliases = aliases.flat_map(|config| Compiler::read(&config, files).aliases);
-    let aliased = aliases.into_iter().find_map(|(pattern, paths)| {
+    let found = aliases.into_iter().find_map(|(pattern, paths)| {
         let rest = match pattern.split_once('*') {
             Some((before, after)) => from.strip_prefix(before)?.strip_suffix(after)?,
             None => (pattern == from).then_some("")?,
@@ -169,13 +169,13 @@ pub(crate) fn imported(path: &Path, from: &str, language: Language, files: &File
         let named = |path: &PathBuf| PathBuf::from(path.to_string_lossy().replacen('*', rest, 1));
         paths.iter().map(named).find_map(|path| script(&path, files))
     });
-    aliased.or_else(|| above().find_map(|root| workspace(root, from, files)))
+    found.or_else(|| above().find_map(|root| workspace(root, from, files)))
 }
 
 /// Returns the only file that `find` finds in a layer: in a directory next to one above, or in one of its own directories.
 fn layered(directory: &Path, files: &Files, find: &dyn Fn(&Path) -> Option<PathBuf>) -> Option<PathBuf> {
     let children = |path: &Path| -> Vec<PathBuf> {
-        let listed = files.list(path).ok().into_iter().flat_map(|listed| listed.to_vec());
+        let listed = files.list(path).ok().into_iter().flatten();
         let listed = listed.map(|one| path.join(&one.name)).take(limits::MAX_WORKSPACES);
         listed.filter(|path| files.is_directory(path)).collect()
     };
@@ -226,11 +226,7 @@ fn workspace(root: &Path, from: &str, files: &Files) -> Option<PathBuf> {
         .iter()
         .flat_map(|pattern| match pattern.trim_end_matches('/').split_once("/*") {
             Some((parent, _)) => {
-                let listed = files
-                    .list(&root.join(parent))
-                    .ok()
-                    .into_iter()
-                    .flat_map(|listed| listed.to_vec());
+                let listed = files.list(&root.join(parent)).ok().into_iter().flatten();
                 listed.map(|one| root.join(parent).join(&one.name)).collect()
             }
             None => vec![root.join(pattern)],
