@@ -11,7 +11,7 @@ mod lower;
 mod outline;
 mod terraform;
 
-use crate::diagnostic::{Diagnostic, LIMIT_REACHED, NotEvaluated, PARSE_ERROR, Severity, Subject};
+use crate::diagnostic::{Diagnostic, ENVIRONMENT, LIMIT_REACHED, NotEvaluated, PARSE_ERROR, Severity, Subject};
 use crate::discover::Input;
 use crate::graph::{Unit, UnitGraph};
 use crate::inputs::{Inputs, UnitInputs};
@@ -78,6 +78,17 @@ impl Loaded {
         let [written, read] = self.graph.published_names();
         self.ties.exports.extend(written);
         self.ties.imports.extend(read);
+    }
+
+    /// Reports that an environment is not judged, because its file cannot be read.
+    fn report_environment(&mut self, name: &str, problem: &Problem) {
+        let reason = format!("the environment `{name}` cannot be evaluated: {}", problem.message);
+        let subject = Subject {
+            attribute: ENVIRONMENT,
+            ..Subject::whole(&self.graph.unit.name, name)
+        };
+        self.not_evaluated
+            .push(NotEvaluated::unread(subject, reason, problem.span));
     }
 
     /// Reports problems with the files of the unit.

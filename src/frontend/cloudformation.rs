@@ -76,6 +76,9 @@ pub(super) fn loaded(unit: cloudformation::Unit, graph: Option<UnitGraph>, sourc
         NotEvaluated::unread(Subject::whole(stack.unit, stack.id.to_string()), reason, stack.span)
     });
     loaded.not_evaluated = unread.collect();
+    for (name, problem) in &unit.unread_environments {
+        loaded.report_environment(name, problem);
+    }
     let environments = unit.environments.into_iter().map(|named| NamedEnvironment {
         name: named.name,
         path: named.path,

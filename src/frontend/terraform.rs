@@ -9,7 +9,6 @@ mod lower;
 mod tests;
 
 use super::{Loaded, NamedEnvironment};
-use crate::diagnostic::{ENVIRONMENT, NotEvaluated, Subject};
 use crate::graph::{Unit, UnitGraph, UnitKind};
 use crate::inputs::UnitInputs;
 pub(super) use edits::{edits, is_only_use, realigned};
@@ -73,15 +72,8 @@ pub(super) fn load(
             .filter(|named| named.inputs.is_empty())
             .map(|named| &named.variables);
         let mut loaded = remembered(root, &modules, &noted, inputs, unset, sources);
-        for environments::UnreadEnvironment { name, problem } in unread.iter().flat_map(|named| &named.unread) {
-            let reason = format!("the environment `{name}` cannot be evaluated: {}", problem.message);
-            let subject = Subject {
-                attribute: ENVIRONMENT,
-                ..Subject::whole(&loaded.graph.unit.name, name)
-            };
-            loaded
-                .not_evaluated
-                .push(NotEvaluated::unread(subject, reason, problem.span));
+        for (name, problem) in unread.iter().flat_map(|named| &named.unread) {
+            loaded.report_environment(name, problem);
         }
         if let Some(named) = &named {
             loaded.graph.forget_inputs(&named.variables);

@@ -34,6 +34,12 @@ fn found(outcome: &Outcome) -> Vec<String> {
         .collect()
 }
 
+/// Returns what was not read.
+fn unread(outcome: &Outcome) -> Vec<String> {
+    let unread = outcome.not_evaluated.iter().filter(|open| open.is_unread());
+    unread.map(|open| open.subject.address.clone()).collect()
+}
+
 fn check(files: &[(&str, &str)]) -> Vec<String> {
     found(&check_files(files.iter().copied()))
 }
@@ -304,10 +310,6 @@ fn variable_file_with_undeclared_names_is_an_environment() {
 #[test]
 fn environment_that_cannot_be_evaluated_is_named() {
     let main = MAIN.replace("default = 5", "default = 300");
-    let unread = |outcome: &Outcome| -> Vec<String> {
-        let unread = outcome.not_evaluated.iter().filter(|open| open.is_unread());
-        unread.map(|open| open.subject.address.clone()).collect()
-    };
     let broken = ("prod.tfvars", "timeout = 300\nstage = \n");
     let alone = check_files([("main.tf", &*main), broken]);
     assert_eq!((found(&alone), unread(&alone)), (Vec::new(), vec!["prod".to_owned()]));
@@ -324,6 +326,33 @@ fn environment_that_cannot_be_evaluated_is_named() {
     ]);
     assert_eq!(
         (found(&chosen), unread(&chosen)),
+        (vec!["always".to_owned()], Vec::new())
+    );
+}
+
+#[test]
+fn parameter_file_that_cannot_be_read_is_an_environment_that_cannot_be_evaluated() {
+    let template = TEMPLATE.replace("Default: 5", "Default: 300");
+    let template = ("template.yaml", &*template);
+    let dev = r#"[{"ParameterKey": "Timeout", "ParameterValue": "5"}]"#;
+    for broken in [
+        ("prod.json", r#"[{"ParameterKey": "Timeout", "ParameterValue": "300"#),
+        ("params/prod.json", r#"{"Parameters": {"Timeout": {{ timeout }}}}"#),
+        ("prod.yaml", "Parameters:\n  Timeout: \"300\n"),
+    ] {
+        let alone = check_files([template, broken]);
+        assert_eq!(
+            (found(&alone), unread(&alone)),
+            (Vec::new(), vec!["prod".to_owned()]),
+            "{broken:?}"
+        );
+        let both = check_files([template, broken, ("dev.json", dev)]);
+        assert_eq!(found(&both), ["it is deployed with the defaults"], "{broken:?}");
+    }
+    let of_another = ("prod.json", r#"[{"ParameterKey": "Other", "ParameterValue": "300"#);
+    let outcome = check_files([template, of_another]);
+    assert_eq!(
+        (found(&outcome), unread(&outcome)),
         (vec!["always".to_owned()], Vec::new())
     );
 }

@@ -138,7 +138,7 @@ fn values(document: &Node, settings: &Settings, around: &Context<'_>, unit: &mut
     unit.problems.extend(problems);
     if unit.kind == UnitKind::Template {
         let found = settings.environments(path, &names, sources);
-        (unit.environments, unit.set) = (found.inputs, found.set);
+        (unit.environments, unit.set, unit.unread_environments) = (found.inputs, found.set, found.unread);
         for name in found.always.into_iter().filter(|_| !settings.takes_arguments()) {
             let supplied = values.parameters.entry(name);
             supplied.or_insert_with(Supplied::by_each_configuration);

@@ -36,9 +36,9 @@ impl Supplied {
     /// Creates the argument of a parameter that every configuration of the template sets, without one of them.
     pub(crate) fn by_each_configuration() -> Self {
         Supplied {
-            value: Err(Cause::RunContext.because("each configuration of Sceptre sets it")),
+            value: Err(Cause::RunContext.because("each configuration sets it")),
             span: None,
-            by: "Sceptre".into(),
+            by: "its configurations".into(),
         }
     }
 }

@@ -40,6 +40,8 @@ pub struct Unit {
     pub unread: Vec<UnreadStack>,
     /// Environments named by files next to it.
     pub environments: Vec<NamedInputs>,
+    /// Environments whose files cannot be read, with the reasons.
+    pub unread_environments: Vec<(String, Problem)>,
     /// Names of the parameters that their files set.
     pub set: BTreeSet<Arc<str>>,
     /// Relations to other units, other than the files that it reads.
@@ -60,6 +62,7 @@ impl Unit {
             errors: Vec::new(),
             unread: Vec::new(),
             environments: Vec::new(),
+            unread_environments: Vec::new(),
             set: BTreeSet::new(),
             ties: Ties::default(),
             taken: None,

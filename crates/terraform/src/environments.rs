@@ -63,17 +63,8 @@ pub struct Environments {
     pub inputs: BTreeMap<String, Inputs>,
     /// Names of the variables that their files set.
     pub variables: BTreeSet<Arc<str>>,
-    /// Environments whose files cannot be read.
-    pub unread: Vec<UnreadEnvironment>,
-}
-
-/// An environment whose variable file cannot be read.
-#[derive(Debug)]
-pub struct UnreadEnvironment {
-    /// Its name.
-    pub name: String,
-    /// Problem with its file.
-    pub problem: Problem,
+    /// Environments whose variable files cannot be read, with the reasons.
+    pub unread: Vec<(String, Problem)>,
 }
 
 /// Returns the environments of `root`.
@@ -95,10 +86,7 @@ pub fn of_root<'m>(root: &'m Module, found: &EnvironmentSearch<'m>, sources: &So
             set.extend(root.variables.keys().cloned());
         }
         if *is_broken && let (_, Some(problem)) = parsed(file, sources) {
-            unread.push(UnreadEnvironment {
-                name: name_of(&named_place(file)),
-                problem,
-            });
+            unread.push((name_of(&named_place(file)), problem));
             continue;
         }
         if let Some(directory) = file.parent() {

@@ -13,12 +13,12 @@ use crate::inputs::{Inputs, Parameters};
 use crate::limits;
 use rustc_hash::FxHashMap;
 use source::files::{EntryKind, Files};
-use source::reading::read;
-use source::{Dependencies, Sources};
+use source::reading::{Problem, read};
+use source::{Dependencies, FileId, Sources};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use trees::{Node, parsed};
+use trees::{Node, Parsed, parsed};
 
 /// Directory of a project of Sceptre with the configurations of its stacks.
 const SCEPTRE: &str = "config";
@@ -44,6 +44,8 @@ type DirectoryEntry = (Arc<Vec<ParameterFile>>, Arc<Dependencies>);
 struct ParameterFile {
     path: PathBuf,
     names: BTreeSet<Arc<str>>,
+    /// Why it cannot be read.
+    problem: Option<Problem>,
     /// Paths that its template may have, if it names one.
     templates: Vec<PathBuf>,
 }
@@ -54,8 +56,11 @@ pub(crate) struct Environments {
     pub(crate) inputs: Vec<NamedInputs>,
     /// Names of the parameters that their files set.
     pub(crate) set: BTreeSet<Arc<str>>,
-    /// Names of those that every configuration of Sceptre sets: no stack has their defaults.
+    /// Names of those whose defaults no stack has: every configuration of Sceptre sets them, or no file can be read that
+    /// may set them.
     pub(crate) always: BTreeSet<Arc<str>>,
+    /// Environments whose files cannot be read, with the reasons.
+    pub(crate) unread: Vec<(String, Problem)>,
 }
 
 impl Settings {
@@ -111,9 +116,19 @@ impl Settings {
         let mut always: Option<BTreeSet<Arc<str>>> = None;
         let directory = path.parent().unwrap_or(Path::new(""));
         let beside = found.in_directory(directory, Layout::Beside, sources);
-        for file in beside.iter().filter(is_of) {
-            set.extend(assigned(file));
-            all.push(environment(name_of(&file.path), of_file(file)));
+        let (mut unread, mut unset) = (Vec::new(), BTreeSet::new());
+        for file in beside.iter() {
+            if let Some(problem) = &file.problem {
+                let named = names.iter().filter(|name| file.names.contains(**name));
+                let before = unset.len();
+                unset.extend(named.map(|name| Arc::from(*name)));
+                if unset.len() > before {
+                    unread.push((name_of(&file.path), problem.clone()));
+                }
+            } else if is_of(&file) {
+                set.extend(assigned(file));
+                all.push(environment(name_of(&file.path), of_file(file)));
+            }
         }
         for project in directory.ancestors().take(limits::MAX_SCEPTRE_PARENTS) {
             let configured = project.join(SCEPTRE);
@@ -127,10 +142,15 @@ impl Settings {
                 }
             }
         }
+        let mut always = always.unwrap_or_default();
+        if all.is_empty() {
+            always.extend(unset);
+        }
         Environments {
             inputs: all,
             set,
-            always: always.unwrap_or_default(),
+            always,
+            unread,
         }
     }
 }
@@ -181,11 +201,16 @@ fn search(directory: &Path, layout: Layout, sources: &Sources) -> Vec<ParameterF
     }
     documents.truncate(limits::MAX_PARAMETER_FILES);
     let named = documents.into_iter().filter_map(|path| {
-        let (names, templates) = match layout {
+        let ((names, problem), templates) = match layout {
             Layout::Beside => (names_in(&path, &aside)?, Vec::new()),
-            Layout::Sceptre => (BTreeSet::new(), sceptre::templates(&path, directory, &aside)?),
+            Layout::Sceptre => (Default::default(), sceptre::templates(&path, directory, &aside)?),
         };
-        Some(ParameterFile { path, names, templates })
+        Some(ParameterFile {
+            path,
+            names,
+            problem,
+            templates,
+        })
     });
     named.collect()
 }
@@ -198,12 +223,23 @@ fn sorted(directory: &Path, files: &Files) -> Vec<(String, EntryKind)> {
     named
 }
 
-/// Returns the names of the parameters that a file sets, or `None` if it is not a parameter file.
-fn names_in(file: &Path, sources: &Sources) -> Option<BTreeSet<Arc<str>>> {
+/// Returns the names of the parameters that a file sets, or `None` if it is not a parameter file. Of one that cannot be
+/// read, returns its words and the problem.
+fn names_in(file: &Path, sources: &Sources) -> Option<(BTreeSet<Arc<str>>, Option<Problem>)> {
     let may_be =
         |text: &str| text.contains("ParameterKey") || (text.contains("Parameters") && !text.contains("Resources"));
-    let names = |document: &Node| files::names_in(document).filter(|names| !names.is_empty());
-    with_document(file, sources, may_be, names)
+    let (id, parsed) = parsed_if(file, sources, may_be)?;
+    if let Some(problem) = parsed.errors.first() {
+        let file = sources.file(id);
+        let words = file.text().split(|one: char| !one.is_alphanumeric());
+        let problem = Problem::invalid(problem.span, problem.message.clone());
+        return Some((words.map(Arc::from).collect(), Some(problem)));
+    }
+    let [only] = parsed.documents.as_slice() else {
+        return None;
+    };
+    let names = files::names_in(only).filter(|names| !names.is_empty())?;
+    Some((names, None))
 }
 
 /// Returns what `get` finds in the only document of a file, if its text `may_be` of the right kind.
@@ -213,14 +249,19 @@ pub(crate) fn with_document<T>(
     may_be: impl FnOnce(&str) -> bool,
     get: impl FnOnce(&Node) -> Option<T>,
 ) -> Option<T> {
-    let head = sources.files().head(file, limits::MAX_PARAMETER_FILE_SIZE).ok()?;
-    std::str::from_utf8(&head).ok().filter(|text| may_be(text))?;
-    let id = read(file, sources).ok()?;
-    let parsed = parsed::settings(id, &sources.file(id));
+    let (_, parsed) = parsed_if(file, sources, may_be)?;
     match (parsed.documents.as_slice(), parsed.errors.is_empty()) {
         ([only], true) => get(only),
         _ => None,
     }
+}
+
+/// Returns the tree of a file whose text `may_be` of the right kind.
+fn parsed_if(file: &Path, sources: &Sources, may_be: impl FnOnce(&str) -> bool) -> Option<(FileId, Arc<Parsed>)> {
+    let head = sources.files().head(file, limits::MAX_PARAMETER_FILE_SIZE).ok()?;
+    std::str::from_utf8(&head).ok().filter(|text| may_be(text))?;
+    let id = read(file, sources).ok()?;
+    Some((id, parsed::settings(id, &sources.file(id))))
 }
 
 /// Returns the environment's name: `prod` for `prod.json`, `prod.parameters.json`, `parameters-prod.json` and
