@@ -383,6 +383,28 @@ fn text_formats_show_paths_relative_to_the_working_directory() {
 }
 
 #[test]
+fn findings_of_one_rule_begin_with_the_worst_outcome() {
+    let queue = |name: &str, visibility: u32| {
+        format!(
+            "resource \"aws_sqs_queue\" \"{name}\" {{\n  visibility_timeout_seconds = {visibility}\n}}\n\
+             resource \"aws_lambda_function\" \"{name}\" {{\n  function_name = \"{name}\"\n  timeout = 60\n}}\n\
+             resource \"aws_lambda_event_source_mapping\" \"{name}\" {{\n  event_source_arn = aws_sqs_queue.{name}.arn\n  \
+             function_name = aws_lambda_function.{name}.arn\n}}\n"
+        )
+    };
+    // After 100 s the first message is received again while it is worked on; after 120 s an attempt is wasted.
+    let both = queue("wasted", 120) + &queue("twice", 100);
+    let directory = TemporaryDirectory::with_files([("main.tf", &*both)]);
+    let path = directory.path().display().to_string();
+    let shown = out(&run(
+        &[],
+        &["check", "--isolated", "--select", "visibility-timeout-too-short", &path],
+    ));
+    let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
+    assert!(at("`aws_sqs_queue.twice`") < at("`aws_sqs_queue.wasted`"), "{shown}");
+}
+
+#[test]
 fn graphs_match_their_schema() {
     let mut schemas = boon::Schemas::new();
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/schemas/graph.json");

@@ -44,7 +44,7 @@ type DirectoryEntry = (Arc<Vec<ParameterFile>>, Arc<Dependencies>);
 struct ParameterFile {
     path: PathBuf,
     names: BTreeSet<Arc<str>>,
-    /// Why it cannot be read.
+    /// Reason why it cannot be read.
     problem: Option<Problem>,
     /// Paths that its template may have, if it names one.
     templates: Vec<PathBuf>,
