@@ -33,8 +33,7 @@ pub fn migrate(options: &Options) -> Result<Vec<String>, Vec<String>> {
         let mut after = before.clone();
         // From the end, so that earlier offsets stay valid.
         for (from, former) in ids.into_iter().rev() {
-            let found = after.get(from..).and_then(|text| text.find(&former.written));
-            if let Some(start) = found.map(|found| from + found) {
+            if let Some(start) = place_of(&former.written, from, &after) {
                 after.replace_range(start..start + former.written.len(), former.current());
             }
         }
@@ -45,4 +44,29 @@ pub fn migrate(options: &Options) -> Result<Vec<String>, Vec<String>> {
         .map_err(|failure| vec![format!("cannot write `{}`: {}", shown(&failure.path), failure.error)])?;
     let baselines = baselines.into_iter().map(|written| written.file);
     Ok(texts.iter().map(|(path, ..)| shown(path)).chain(baselines).collect())
+}
+
+/// Returns the place of `id` in `text` from `from` on, where metadata may contain it in a reason as well: as a value of
+/// its own, `rule: id` or `[id, other]`.
+fn place_of(id: &str, from: usize, text: &str) -> Option<usize> {
+    let after = text.get(from..)?;
+    let is_value = |&(at, _): &(usize, &str)| {
+        let (before, rest) = (after.get(..at).unwrap_or(""), after.get(at + id.len()..).unwrap_or(""));
+        let before = before.trim_end_matches([' ', '"', '\'']);
+        let rest = rest.trim_start_matches(['"', '\'']).trim_start_matches(' ');
+        (before.is_empty() || before.ends_with([':', '=', '[', ',', '-', '\n']))
+            && (rest.is_empty() || rest.starts_with([',', ']', '}', '\r', '\n', '#']))
+    };
+    let mut places = after.match_indices(id);
+    let first = places.clone().next()?.0;
+    // A comment or a configuration states the exact place.
+    let is_exact = after
+        .get(..first)
+        .is_some_and(|before| matches!(before, "" | "\"" | "'"));
+    let found = if is_exact {
+        Some(first)
+    } else {
+        places.find(is_value).map(|(at, _)| at)
+    };
+    Some(from + found.unwrap_or(first))
 }

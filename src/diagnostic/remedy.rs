@@ -69,6 +69,8 @@ pub struct Destination {
     pub header: Span,
     /// Address as findings show it.
     pub shown: String,
+    /// Its retention setting, if that has to be added as well.
+    pub retention: Option<Place>,
 }
 
 /// Response type with which a function reports the failed messages of a batch.
@@ -137,7 +139,11 @@ impl Change {
             Change::After(_, other) => format!("make it depend on `{other}`"),
             Change::Reference(_, id) => format!("refer to `{id}`"),
             Change::DeadLetterQueue(queue) => match &queue.to {
-                Some(to) => format!("add a redrive policy that leads to {}", to.shown),
+                Some(Destination { shown, retention, .. }) => {
+                    let set = |place: &Place| format!(", and set its `{}` to {}", place.name, queue.retention);
+                    let more = retention.iter().map(set);
+                    format!("add a redrive policy that leads to {shown}{}", more.collect::<String>())
+                }
                 None => "declare a dead-letter queue, and a redrive policy that points to it".to_owned(),
             },
             Change::Alarm(_) => "declare an alarm on the number of visible messages".to_owned(),

@@ -150,9 +150,16 @@ pub(super) fn edits(change: &Change, sources: &Sources) -> Option<Vec<Edit>> {
         | Change::Arn(_)
         | Change::After(..)
         | Change::Reference(..)
-        | Change::DeadLetterQueue(_)
         | Change::Alarm(_)
         | Change::Dimension { .. } => in_dialect(change, sources),
+        Change::DeadLetterQueue(queue) => {
+            let mut edits = in_dialect(change, sources)?;
+            let place = queue.to.as_ref().and_then(|to| to.retention.as_ref());
+            if let Some(place) = place {
+                edits.extend(number(place, queue.retention, sources)?);
+            }
+            Some(edits)
+        }
         Change::Word { at, wrong, right } => respelled(*at, wrong, right, sources).map(|edit| vec![edit]),
     }?;
     edits.extend(terraform::realigned(&edits, sources));

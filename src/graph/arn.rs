@@ -36,6 +36,8 @@ pub(super) fn physical_name(written: &str, form: Form) -> Option<&str> {
     let name = match form {
         Form::Arn => match parts(written).as_slice() {
             [_, _, "sqs", _, _, name] => *name,
+            // The URI with which an API sends: `arn:aws:apigateway:eu-west-1:sqs:path/111122223333/orders`.
+            [_, _, "apigateway", _, "sqs", path] => path.strip_prefix("path/")?.rsplit('/').next()?,
             [_, _, "lambda", _, _, "function", name, ..] => *name,
             _ => return None,
         },

@@ -6,6 +6,7 @@ use crate::history::{BaselineChoice, no_baseline};
 use crate::inputs::{Parameters, Variable};
 use source::files::{self, Files, named, real, repository_root};
 use std::path::{Path, PathBuf};
+use terraform::inputs::assigned;
 
 /// Directories and files of a run. Paths are absolute and contain no symbolic links.
 #[derive(Debug, Clone)]
@@ -49,7 +50,7 @@ impl RunContext {
         }
     }
 
-    /// Returns errors for the files on the command line that do not exist.
+    /// Returns errors for the arguments of the command line that have no name, and for its files that do not exist.
     pub(super) fn missing(&self, options: &Options) -> Result<(), Vec<String>> {
         let variables = options.inputs.variables.iter().filter_map(|variable| match variable {
             Variable::File(path) => Some(("--var-file", path)),
@@ -73,10 +74,16 @@ impl RunContext {
             Some(format!("`{flag} {}`: {why}", path.display()))
         });
         let mut errors: Vec<String> = missing.collect();
-        if let BaselineChoice::File(path) = &options.baseline
-            && !files::exists(path)
-        {
-            errors.push(no_baseline(&path.display().to_string()));
+        errors.extend(options.inputs.variables.iter().filter_map(|variable| match variable {
+            Variable::File(_) => None,
+            Variable::Assignment(text) => assigned(text).err(),
+        }));
+        if let BaselineChoice::File(path) = &options.baseline {
+            if files::is_directory(path) {
+                errors.push(format!("`--baseline {}`: it is a directory", path.display()));
+            } else if !files::exists(path) {
+                errors.push(no_baseline(&path.display().to_string()));
+            }
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }

@@ -101,7 +101,9 @@ mod tests {
     const SUBSCRIPTION: &str = r#"
 variable "open" {}
 resource "aws_sns_topic" "t" {}
-resource "aws_sqs_queue" "q" {}
+resource "aws_sqs_queue" "q" {
+  name = "orders"
+}
 resource "aws_sns_topic_subscription" "s" {
   topic_arn            = aws_sns_topic.t.arn
   protocol             = "sqs"
@@ -175,6 +177,10 @@ resource "aws_lambda_event_source_mapping" "m" {
             aws_iot_topic_rule          | sqs {\n queue_url = aws_sqs_queue.q.id\n }                                                                          |
             aws_autoscaling_group       | initial_lifecycle_hook {\n notification_target_arn = aws_sqs_queue.q.arn\n }                                        |
             aws_ssm_parameter           | value = aws_sqs_queue.q.url                                                                                          |
+            aws_ssm_parameter           | value = "https://sqs.eu-west-1.amazonaws.com/123456789012/orders"                                                    |
+            aws_ssm_parameter           | value = "https://sqs.eu-west-1.amazonaws.com/123456789012/others"                                                    | 1
+            aws_api_gateway_integration | uri = "arn:aws:apigateway:${var.open}:sqs:path/${var.open}/${aws_sqs_queue.q.name}"                                  |
+            aws_api_gateway_integration | uri = "arn:aws:apigateway:eu-west-1:sqs:path/123456789012/orders"                                                    |
             aws_cloudwatch_metric_alarm | dimensions = { QueueName = aws_sqs_queue.q.name }                                                                    | 1
             "#,
         );

@@ -80,6 +80,7 @@ resource "aws_lambda_event_source_mapping" "b" {
         Terraform.check_cases(
             &RULE,
             r#"
+variable "open" {}
 resource "aws_sqs_queue" "q" {
   name = "q"
 }
@@ -102,7 +103,7 @@ resource "aws_lambda_event_source_mapping" "green" {
   function_name    = aws_lambda_function.green.arn
 }
 "#,
-            "image | finding\n work:1 |\n other:1 | 1",
+            "image | finding\n work:1 |\n other:1 | 1\n ${var.open} |",
         );
     }
 

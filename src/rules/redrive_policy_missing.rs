@@ -225,6 +225,27 @@ Resources:
     }
 
     #[test]
+    fn fix_uses_a_queue_that_keeps_messages_long_enough() {
+        let with_unused = QUEUE
+            .replace("<header>", "")
+            .replace("<queue>", "message_retention_seconds = <kept>");
+        let unused = "resource \"aws_sqs_queue\" \"orders_dlq\" {\n  <dead>\n}\n";
+        Terraform.check_cases(
+            &RULE,
+            &format!("{}{unused}", with_unused.replace("<enabled>", "true")),
+            "
+            kept   | dead                                 | finding | fix
+            345600 | message_retention_seconds = 345601   | 1       | …leads to `aws_sqs_queue.orders_dlq`
+            345600 | message_retention_seconds = 345600   | 1       | none
+            345600 | message_retention_seconds = null     | 1       | none
+            345600 | message_retention_seconds = var.open | 1       | …leads to `aws_sqs_queue.orders_dlq`
+            345599 |                                      | 1       | …leads to `aws_sqs_queue.orders_dlq`
+            345600 |                                      | 1       | …`aws_sqs_queue.orders_dlq`, and set its `message_retention_seconds` to 1209600
+            ",
+        );
+    }
+
+    #[test]
     fn conditional_policy_is_flagged_under_other_condition() {
         CloudFormation.check_cases(
             &RULE,

@@ -100,14 +100,15 @@ pub(super) fn parse(text: &str) -> Result<Directive, String> {
     })
 }
 
-/// Returns `true` if a reason contains `until=`. As a part of the reason, it would never end the suppression.
+/// Returns `true` if a reason contains `until=` and a date. As a part of the reason, it would never end the suppression.
 pub fn sets_an_end(reason: &str) -> bool {
     let reason = reason.to_ascii_lowercase();
     let mut places = reason.match_indices("until");
     places.any(|(at, word)| {
         let (before, rest) = (reason.get(..at).unwrap_or(""), reason.get(at + word.len()..));
         let is_word = !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_'));
-        is_word && rest.is_some_and(|rest| rest.trim_start().starts_with('='))
+        let value = rest.and_then(|rest| rest.trim_start().strip_prefix('='));
+        is_word && value.is_some_and(|value| value.trim_start().starts_with(|c: char| c.is_ascii_digit()))
     })
 }
 

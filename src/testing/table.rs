@@ -45,6 +45,8 @@ struct Outcomes {
     label: String,
     /// Column `help`: its help, likewise.
     help: String,
+    /// Column `fix`: the title of its fix, likewise; `none` without one.
+    fix: String,
     /// Column `calculation`: its calculation.
     calculation: String,
     /// Column `when`: its condition.
@@ -94,6 +96,7 @@ impl Outcomes {
             "headline" => &mut self.headline,
             "label" => &mut self.label,
             "help" => &mut self.help,
+            "fix" => &mut self.fix,
             "calculation" => &mut self.calculation,
             "when" => &mut self.when,
             _ => return None,
@@ -183,6 +186,8 @@ impl Row {
             matches(&wanted.help, text(|found| found.help.as_deref())),
             "help: {message}"
         );
+        let fix = text(|found| Some(found.fix.as_ref().map_or("none", |fix| &fix.title)));
+        assert!(matches(&wanted.fix, fix), "fix: {message}");
         let mut labels = first.iter().flat_map(|found| found.labels());
         let has_label = wanted.label.is_empty() || labels.any(|label| matches(&wanted.label, &label.message));
         assert!(has_label, "label: {message}");

@@ -260,6 +260,10 @@ fn invalid_expired_and_unused_suppressions_are_reported() {
             &["-visibility-timeout-zero"],
         ),
         (
+            "ignore[visibility-timeout-zero] the client passes until=None to its poller",
+            &["-visibility-timeout-zero"],
+        ),
+        (
             "ignore[visibility-timeout-zero until=2027-03-30]",
             &[
                 "expired-suppression: this suppression ended on 2027-03-30, and what it suppressed is reported again",

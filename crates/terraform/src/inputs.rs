@@ -90,6 +90,14 @@ fn typed_file(text: &str, sources: &Sources) -> FileId {
     sources.add(Path::new(&name), text)
 }
 
+/// Returns the name in an assignment `name=value`, or the error about an argument without one.
+pub fn assigned(text: &str) -> Result<&str, String> {
+    match text.split_once('=') {
+        Some((name, _)) if !name.trim().is_empty() => Ok(name),
+        _ => Err(format!("`--var {text}`: write it as `--var name=value`")),
+    }
+}
+
 impl RootInputs {
     /// Reads the inputs; also returns a message for each that cannot be read.
     pub fn read(inputs: &Inputs, sources: &Sources) -> (RootInputs, Vec<String>) {
@@ -136,9 +144,7 @@ impl RootInputs {
     }
 
     fn assign(&mut self, text: &str, file: FileId, typed: &Arc<str>, range: Range<usize>) -> Result<(), String> {
-        let Some((name, _)) = text.split_once('=').filter(|(name, _)| !name.trim().is_empty()) else {
-            return Err(format!("`--var {text}`: write it as `--var name=value`"));
-        };
+        let name = assigned(text)?;
         let value = range.start + name.len() + 1..range.end;
         let input = Input {
             what: format!("`--var {}`", name.trim()).into(),

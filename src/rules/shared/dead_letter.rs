@@ -1,7 +1,7 @@
 //! Builds the fix for a queue without a dead-letter queue.
 
 use super::operands::Known;
-use crate::diagnostic::{Change, Destination, MissingDeadLetterQueue};
+use crate::diagnostic::{Change, Destination, MissingDeadLetterQueue, Place};
 use crate::graph::{Condition, FailureTarget, Function, Graph, Queue, RedrivePolicy, limits};
 
 /// Failure queue that a function declares without effect: it does not receive the messages that fail in the queue that
@@ -58,7 +58,8 @@ fn can_be_dead_letter_queue_of(source: &Queue, queue: &Queue, when: &Condition) 
 }
 
 /// Returns the change that adds a dead-letter queue to `source`, if no redrive policy is written and the queue's type
-/// is known. The dead-letter queue is the existing one `to`, or else a new one.
+/// is known. The dead-letter queue is the existing one `to`, or else a new one. None if `to` has a retention period that
+/// would have to be changed.
 pub(crate) fn dead_letter_queue(
     redrive: &Known<'_, Option<Box<RedrivePolicy>>>,
     when: &Condition,
@@ -71,6 +72,10 @@ pub(crate) fn dead_letter_queue(
     }
     let fifo = source.fifo.known_in(when);
     let [(_, _, fifo)] = fifo.as_slice() else { return None };
+    let expires_first = to.filter(|to| !**fifo && expires_first(source, to));
+    if expires_first.is_some_and(|to| !to.retention.cases.iter().all(|case| case.is_default())) {
+        return None;
+    }
     Some(Change::DeadLetterQueue(MissingDeadLetterQueue {
         header: source.resource.header,
         fifo: **fifo,
@@ -80,6 +85,20 @@ pub(crate) fn dead_letter_queue(
         to: to.map(|to| Destination {
             header: to.resource.header,
             shown: to.resource.shown(),
+            retention: expires_first.map(|to| Place {
+                header: to.resource.header,
+                name: to.retention.name.to_string(),
+                written: None,
+                origins: Vec::new(),
+                value: None,
+            }),
         }),
     }))
+}
+
+/// Returns `true` if `to` certainly keeps messages no longer than `source`, of which they keep the enqueue time.
+fn expires_first(source: &Queue, to: &Queue) -> bool {
+    let kept = |queue: &Queue| Some(queue.retention.known()?.0);
+    let (source, to) = (kept(source), kept(to));
+    to.is_some_and(|to| to < limits::RETENTION.most && source.is_some_and(|source| to <= source))
 }

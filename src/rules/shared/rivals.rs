@@ -52,7 +52,10 @@ impl Processor {
                     code: other_code,
                     ..
                 },
-            ) => (unit, address) != (other_unit, other_address) && (code.is_none() || code != other_code),
+            ) => {
+                let is_same_image = code.as_ref().zip(other_code.as_ref()).is_some_and(may_be_same_image);
+                (unit, address) != (other_unit, other_address) && !is_same_image
+            }
             (Processor::Named(name), Processor::Named(other)) => name != other,
             (Processor::Declared { is_open, .. }, Processor::Named(_))
             | (Processor::Named(_), Processor::Declared { is_open, .. }) => !is_open,
@@ -219,5 +222,11 @@ fn worker(declared: Option<&Function>, link: &Link) -> Option<Processor> {
 
 /// Returns `true` if the code is an image, whose entry point no function overrides.
 fn is_image(code: &Code) -> bool {
-    code.handler.is_none() && matches!(&code.source, Some(CodeSource::Package(name)) if !name.is_empty())
+    code.handler.is_none() && matches!(&code.source, Some(CodeSource::Package(_)))
+}
+
+/// Returns `true` if the names of two images are equal, or if one is unresolved.
+fn may_be_same_image((one, other): (&Code, &Code)) -> bool {
+    let is_unresolved = |code: &Code| matches!(&code.source, Some(CodeSource::Package(name)) if name.is_empty());
+    one == other || is_unresolved(one) || is_unresolved(other)
 }

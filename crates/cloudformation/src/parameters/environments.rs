@@ -119,9 +119,9 @@ impl Settings {
         let (mut unread, mut unset) = (Vec::new(), BTreeSet::new());
         for file in beside.iter() {
             if let Some(problem) = &file.problem {
-                let named = names.iter().filter(|name| file.names.contains(**name));
+                let may_set = names.iter().filter(|name| file.names.contains(**name));
                 let before = unset.len();
-                unset.extend(named.map(|name| Arc::from(*name)));
+                unset.extend(may_set.map(|name| Arc::from(*name)));
                 if unset.len() > before {
                     unread.push((name_of(&file.path), problem.clone()));
                 }

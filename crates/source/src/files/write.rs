@@ -328,7 +328,10 @@ pub fn target(path: &Path) -> Result<PathBuf, Refusal> {
     if root.as_ref().is_some_and(|root| whole.starts_with(root.join(GIT))) {
         return Err(Refusal::Git);
     }
+    // `/dev/stdout` and `/dev/fd/63` are links to pipes, which have no path.
+    let is_stream = |file: Metadata| !file.is_file() && !file.is_dir();
     match symlink_kind(&whole) {
+        Ok(EntryKind::Link) if root.is_none() && whole.metadata().is_ok_and(is_stream) => Ok(whole),
         Ok(EntryKind::Link) => named(&whole).map_err(|refusal| match refusal {
             Refusal::Missing => Refusal::Io(io::Error::other("it is a link that leads nowhere")),
             other => other,

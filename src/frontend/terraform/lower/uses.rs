@@ -379,10 +379,19 @@ fn is_role(value: &Value) -> bool {
     matches!(&value.kind, ValueKind::Reference(id, _) if &*id.kind == "aws_iam_role")
 }
 
+/// Returns `true` for a reference to a queue, and for an ARN or URL of one, whose account may be unresolved.
 fn is_queue(value: &Value) -> bool {
+    let is_of_sqs = |text: &str| text.contains(":sqs:") || text.starts_with("https://sqs.");
     match &value.kind {
         ValueKind::Reference(id, _) => &*id.kind == "aws_sqs_queue",
-        ValueKind::Text(text) => text.starts_with("arn:") && text.contains(":sqs:"),
+        ValueKind::Text(text) => (text.starts_with("arn:") || text.starts_with("https:")) && is_of_sqs(text),
+        ValueKind::Template(parts) => {
+            let texts = || parts.iter().filter_map(Value::to_text);
+            texts()
+                .next()
+                .is_some_and(|start| start.starts_with("arn:") || start.starts_with("https:"))
+                && texts().any(|text| is_of_sqs(&text))
+        }
         _ => false,
     }
 }
@@ -403,6 +412,9 @@ fn collect(value: &Value, when: &Condition, found: &mut Vec<(Condition, Value)>,
     match &value.kind {
         ValueKind::Reference(..) | ValueKind::Text(_) => found.push((when.clone(), value.clone())),
         ValueKind::Template(items) | ValueKind::List(items) | ValueKind::Set(items) => {
+            if matches!(value.kind, ValueKind::Template(_)) {
+                found.push((when.clone(), value.clone()));
+            }
             for item in items.iter() {
                 collect(item, when, found, depth + 1);
             }
