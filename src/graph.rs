@@ -35,7 +35,8 @@ mod watch;
 pub mod workers;
 
 pub use ::handlers::{
-    Code, CodeSource, ContinuesAfterFailure, Defect, Fact, Handler, KeyRead, Loss, LossKind, Outcome, Response, Unread,
+    Code, CodeSource, ContinuesAfterFailure, Defect, Fact, Handler, KeyRead, Loss, LossKind, Outcome,
+    PolledQueue as QueueReference, Response, Unread,
 };
 pub use ::knowledge::{
     Bounds, Cause, Form, Input, Knowledge, Origin, Origins, Pattern, Published, Reason, SetBy, Store, Target,

@@ -50,6 +50,7 @@ mod event_source_mapping_failure_destination;
 mod event_source_mapping_source_undeclared;
 mod event_target_dead_letter_missing;
 mod event_without_queue;
+mod execution_not_idempotent;
 mod expired_suppression;
 mod failure_target_is_source_queue;
 mod fifo_attribute_on_standard_queue;
@@ -71,12 +72,14 @@ mod filter_discards_messages;
 mod filter_key_unsupported;
 mod filter_misses_sns_envelope;
 mod function_dead_letter_config_ineffective;
+mod function_feeds_own_queue;
 mod function_response_type_unknown;
 mod function_role_missing_kms_decrypt;
 mod function_role_missing_queue_permission;
 mod function_timeout_defaulted;
 mod function_timeout_out_of_range;
 mod handler_function_missing;
+mod handler_polls_own_queue;
 mod handler_reads_first_record_only;
 mod handler_skips_remaining_records;
 mod handler_swallows_failures;
@@ -435,6 +438,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &reserved_concurrency_zero::RULE,
     &provisioned_pollers_with_maximum_concurrency::RULE,
     &provisioned_pollers_out_of_range::RULE,
+    &function_feeds_own_queue::RULE,
     &provisioned_concurrency_bypassed::RULE,
     &event_source_mapping_duplicate::RULE,
     &event_source_mapping_source_undeclared::RULE,
@@ -532,6 +536,8 @@ pub static RULES: &[&Rule<'static>] = &[
     &handler_without_time_budget::RULE,
     &handler_reads_first_record_only::RULE,
     &claim_never_released::RULE,
+    &execution_not_idempotent::RULE,
+    &handler_polls_own_queue::RULE,
     &batch_item_failures_malformed::RULE,
     &handler_function_missing::RULE,
     &record_key_unknown::RULE,

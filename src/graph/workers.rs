@@ -154,6 +154,23 @@ impl Graph {
         })
     }
 
+    /// Returns the condition under which a reference in the code of `function` is one to `queue`.
+    pub(crate) fn refers_to(&self, function: &Function, reference: &PolledQueue, queue: &Queue) -> Condition {
+        match reference {
+            PolledQueue::Variable(name) => {
+                let of_name = |variable: &&Variable| variable.name.as_deref() == Some(&**name);
+                let held = (function.queue_variables.iter().filter(of_name))
+                    .flat_map(|variable| self.held_queues(&function.resource, variable));
+                held.filter(|(_, _, held)| held.resource.key() == queue.resource.key())
+                    .fold(Condition::never(), |all, (when, ..)| all.or(&when))
+            }
+            PolledQueue::Named(name) => match queue.name.known() {
+                Some(Some(known)) if **known == **name => Condition::always(),
+                _ => Condition::never(),
+            },
+        }
+    }
+
     /// Records the programs in the code of functions that poll queues, by the index of the function.
     pub(crate) fn learn_pollers(&mut self, programs: BTreeMap<usize, Vec<PollingProgram>>) {
         self.polling = programs;

@@ -6,10 +6,11 @@
 const fs = require("node:fs");
 
 const seen = new Set();
+const requests = [];
 let failing = "m2";
 const later = () => new Promise((resolve) => setTimeout(resolve, 2));
 const isFailing = (given) => {
-  const text = JSON.stringify(given);
+  const text = JSON.stringify(given) ?? "";
   for (const one of ["m1", "m2", "m3"]) if (text.includes(one)) seen.add(one);
   return text.includes(failing);
 };
@@ -72,9 +73,33 @@ const modules = {
   },
   "@aws-sdk/client-sqs": {
     DeleteMessageCommand: class {},
-    SQSClient: class { async send() {} },
   },
 };
+
+const operations = ["receiveMessage", "sendMessage", "sendMessageBatch", "startExecution", "submitJob"];
+
+// A client that records the requests to a service.
+class Client {
+  async send(command) {
+    requests.push([command.operation, command.given ?? {}]);
+    await work(command.given);
+    return {};
+  }
+}
+for (const operation of operations) {
+  Client.prototype[operation] = function (given) {
+    requests.push([operation, given]);
+    const result = work(given).then(() => ({}));
+    result.promise = () => result;
+    return result;
+  };
+  const command = `${operation[0].toUpperCase()}${operation.slice(1)}Command`;
+  modules[command] = class { constructor(given) { Object.assign(this, { operation, given }); } };
+}
+const sdk = new Proxy({}, { get: (_, name) => modules[name] ?? modules["@aws-sdk/client-sqs"][name] ?? Client });
+for (const name of ["sqs", "sfn", "batch"]) modules[`@aws-sdk/client-${name}`] = new Proxy(
+  modules["@aws-sdk/client-sqs"], { get: (own, name) => modules[name] ?? own[name] ?? Client });
+modules["aws-sdk"] = sdk;
 
 const withoutTypes = (text) =>
   text
@@ -95,6 +120,7 @@ const asCommonJs = (text) =>
 
 const run = async (path, fails = "m2", kind = "a") => {
   seen.clear();
+  requests.length = 0;
   failing = fails;
   const records = ["m1", "m2", "m3"].map((one) => ({
     messageId: one,
@@ -107,7 +133,7 @@ const run = async (path, fails = "m2", kind = "a") => {
   let text = fs.readFileSync(path, "utf8");
   if (path.endsWith(".ts")) text = asCommonJs(withoutTypes(text));
   const quiet = { log() {}, warn() {}, error() {}, info() {} };
-  const exits = { exit() { throw new Exited(); } };
+  const exits = { exit() { throw new Exited(); }, env: { OWN: "own", OTHER: "other" } };
   try {
     new Function("exports", "module", "require", "console", "process", text)(
       exports, module, (name) => modules[name], quiet, exits,
@@ -141,7 +167,12 @@ const run = async (path, fails = "m2", kind = "a") => {
 };
 
 const effects = async (path) => {
+  await run(path, "none");
   const found = [];
+  const own = requests.filter(([, given]) => given.QueueUrl === "own").map(([name]) => name);
+  if (own.some((name) => name.startsWith("sendMessage"))) found.push("feeds own queue");
+  const repeats = ([name, given]) => name === "submitJob" || name === "startExecution" && !("name" in given);
+  if (requests.some(repeats)) found.push("starts again");
   for (const given of [[], ["none", "skip"]]) {
     await run(path, "none");
     const isProcessed = seen.has("m3");

@@ -9,11 +9,14 @@ import asyncio
 import contextlib
 import io
 import logging
+import os
 import sys
 import types
 
 logging.disable(logging.CRITICAL)
 seen = set()
+requests = []
+os.environ.update(OWN="own", OTHER="other")
 failing = "m2"
 
 
@@ -87,6 +90,44 @@ class Queue:
         pass
 
 
+class Client:
+    """Records the requests to a service."""
+
+    def __init__(self, service=None, url=None):
+        self.url = url
+
+    def Queue(self, url):
+        return Client(url=url)
+
+    def Table(self, name):
+        return Client()
+
+    def get_queue_by_name(self, QueueName):
+        return Client(url=QueueName)
+
+    def __getattr__(self, name):
+        def request(**named):
+            requests.append((name, {"QueueUrl": self.url, **named}))
+            work(name, **named)
+            return {}
+
+        return request
+
+
+class Records(list):
+    """Notes that the handler reads them."""
+
+    is_read = False
+
+    def __iter__(self):
+        self.is_read = True
+        return super().__iter__()
+
+    def __getitem__(self, at):
+        self.is_read = True
+        return super().__getitem__(at)
+
+
 def module(name, **members):
     made = types.ModuleType(name)
     vars(made).update(members)
@@ -118,6 +159,7 @@ powertools = {
     "batch_processor": batch_processor,
     "process_partial_response": process_partial_response,
 }
+module("boto3", client=Client, resource=Client)
 module("aws_lambda_powertools")
 module("aws_lambda_powertools.utilities")
 module("aws_lambda_powertools.utilities.batch", **powertools)
@@ -128,19 +170,31 @@ def run(path, fails="m2", body='{"id": "m2", "kind": "a"}'):
     global failing
     failing = fails
     seen.clear()
+    requests.clear()
     bodies = {"m1": '{"id": "m1", "kind": "a"}', "m2": body, "m3": '{"id": "m3", "kind": "a"}'}
-    records = [
+    records = Records(
         {"messageId": one, "receiptHandle": one, "eventSource": "aws:sqs", "body": bodies[one]} for one in bodies
-    ]
+    )
     scope = {"__name__": "app"}
     with open(path, encoding="utf-8") as file:
         exec(compile(file.read(), path, "exec"), scope)
-    return scope["handler"]({"Records": records}, None)
+    result = scope["handler"]({"Records": records}, None)
+    requests.extend([("read", {})] if records.is_read else [])
+    return result
 
 
 def effects(path):
-    """Returns effects on the third message, which the handler processes if the second does not interfere."""
+    """Returns the effects of requests, and those on a third message that the second should not prevent."""
+    with contextlib.suppress(BaseException):
+        run(path, fails="none")
     found = []
+    own = {name for name, given in requests if given.get("QueueUrl") == "own"}
+    if any(name.startswith("send_message") for name in own):
+        found.append("feeds own queue")
+    if any(name.startswith("receive_message") for name in own) and ("read", {}) not in requests:
+        found.append("polls own queue")
+    if any(name == "submit_job" or name == "start_execution" and "name" not in given for name, given in requests):
+        found.append("starts again")
     skip = '{"id": "m2", "kind": "skip"}'
     for given in ({}, {"fails": "none", "body": skip}):
         with contextlib.suppress(BaseException):

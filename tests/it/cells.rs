@@ -180,6 +180,12 @@ const CANNOT: &[(&str, &[Dialect], &[Expectation], &str)] = &[
         "a recorded plan is run without the code of the worker",
     ),
     (
+        "function-feeds-own-queue",
+        &[Plan],
+        &[Finding, Silence],
+        "a plan does not refer to the source of a function",
+    ),
+    (
         "worker-swallows-failures",
         &[Plan],
         &[Finding, Silence],

@@ -15,6 +15,9 @@
 //!
 //! - `rest unnamed`: the response omits the third message, which is not processed
 //! - `rest skipped`: the third message is not processed if the second is of another kind
+//! - `feeds own queue`, `polls own queue`: the handler sends to the queue that invokes it, or receives from it instead of
+//!   reading its event
+//! - `starts again`: a message that is delivered again starts another execution or job
 
 use crate::inputs::{check, entries, name, repository};
 use sqslint::testing::TemporaryDirectory;
@@ -35,11 +38,18 @@ struct Section {
 }
 
 /// Effects other than the outcome.
-const EFFECTS: [&str; 2] = ["rest unnamed", "rest skipped"];
+const EFFECTS: [&str; 5] = [
+    "feeds own queue",
+    "polls own queue",
+    "starts again",
+    "rest unnamed",
+    "rest skipped",
+];
 
 /// Imports of a handler that contains the word.
-const IMPORTS: [(&str, &str, &str); 14] = [
+const IMPORTS: [(&str, &str, &str); 19] = [
     ("py", "asyncio", "import asyncio"),
+    ("py", "boto3", "import boto3, os"),
     ("py", "suppress", "import contextlib\nfrom contextlib import suppress"),
     ("py", "delete_from_queue", "from elsewhere import delete_from_queue"),
     ("py", "json.", "import json"),
@@ -76,6 +86,22 @@ const IMPORTS: [(&str, &str, &str); 14] = [
         "Processor",
         "const { BatchProcessor, EventType, processPartialResponse } = require(\"@aws-lambda-powertools/batch\");",
     ),
+    (
+        "js",
+        "SendMessage",
+        "const { SendMessageBatchCommand, SendMessageCommand, SQSClient } = require(\"@aws-sdk/client-sqs\");",
+    ),
+    (
+        "js",
+        "StartExecution",
+        "const { StartExecutionCommand, SFNClient } = require(\"@aws-sdk/client-sfn\");",
+    ),
+    (
+        "js",
+        "SubmitJob",
+        "const { SubmitJobCommand, BatchClient } = require(\"@aws-sdk/client-batch\");",
+    ),
+    ("js", "AWS.", "const AWS = require(\"aws-sdk\");"),
     (
         "js",
         "DeleteMessage",
@@ -128,7 +154,7 @@ fn sections() -> Vec<Section> {
 
 /// Returns a template with a function for each handler, whose mapping has `settings`.
 fn template(sections: &[Section], settings: &str) -> String {
-    let mut text = "Transform: AWS::Serverless-2016-10-31\nResources:\n".to_owned();
+    let mut text = "Transform: AWS::Serverless-2016-10-31\nResources:\n  Other: {Type: AWS::SQS::Queue}\n".to_owned();
     for (number, section) in sections.iter().enumerate() {
         let runtime = if section.ending == "py" {
             "python3.13"
@@ -138,7 +164,8 @@ fn template(sections: &[Section], settings: &str) -> String {
         write!(
             text,
             "  Q{number}: {{Type: AWS::SQS::Queue}}\n  F{number}:\n    Type: AWS::Serverless::Function\n    Properties:\n      \
-             CodeUri: h{number}/\n      Handler: app.handler\n      Runtime: {runtime}\n      Events: {{E{number}: {{Type: \
+             CodeUri: h{number}/\n      Handler: app.handler\n      Runtime: {runtime}\n      Environment: {{Variables: \
+             {{OWN: !Ref Q{number}, OTHER: !Ref Other}}}}\n      Events: {{E{number}: {{Type: \
              SQS, Properties: {{Queue: !GetAtt Q{number}.Arn{settings}}}}}}}\n"
         )
         .unwrap();
@@ -162,6 +189,9 @@ fn statements(directory: &TemporaryDirectory, sections: &[Section]) -> BTreeMap<
                 "record-key-unknown" => UNKNOWN_KEY,
                 "batch-item-failures-incomplete" => "rest unnamed",
                 "handler-skips-remaining-records" => "rest skipped",
+                "function-feeds-own-queue" => "feeds own queue",
+                "handler-polls-own-queue" => "polls own queue",
+                "execution-not-idempotent" => "starts again",
                 "batch-item-failures-unreported" if text.starts_with("one failed message") => "retried",
                 "batch-item-failures-never-returned" if text.contains("still makes Lambda retry its whole batch") => {
                     "retried"

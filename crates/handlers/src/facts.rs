@@ -32,6 +32,15 @@ pub enum CodeSource {
     Package(String),
 }
 
+/// Reference to a queue in a program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum PolledQueue {
+    /// Environment variable.
+    Variable(Arc<str>),
+    /// Name, which is also the end of its URL.
+    Named(Arc<str>),
+}
+
 /// A fact about the source code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
@@ -83,6 +92,10 @@ pub enum Defect {
     UnnamedRest,
     /// The loop over the records ends at some of them, and the later ones are never processed.
     SkippedRest,
+    /// Each delivery starts another execution.
+    UnnamedExecution,
+    /// Each delivery submits another job.
+    RepeatedJob,
 }
 
 /// Reason that a function has no [`Handler`], with a clause for people.
@@ -201,6 +214,10 @@ pub struct Handler {
     pub unchecked_time_left: Option<Fact>,
     /// Keys and fields that it reads.
     pub reads: RecordReads,
+    /// Queues that it sends to.
+    pub sends_to: Vec<(PolledQueue, Span)>,
+    /// Queues that it receives from, if it never reads the records of its event.
+    pub polls: Vec<(PolledQueue, Span)>,
     /// Other defects.
     pub defects: Vec<(Defect, Fact)>,
 }
@@ -219,6 +236,8 @@ impl Defect {
         match self {
             Defect::UnnamedRest => "the handler stops here, and the response does not name the rest of the batch",
             Defect::SkippedRest => "this leaves the loop, not only the one record",
+            Defect::UnnamedExecution => "without `name`, each delivery starts another execution",
+            Defect::RepeatedJob => "each delivery submits another job",
         }
     }
 }

@@ -10,9 +10,10 @@ mod run;
 mod words;
 
 pub use facts::{
-    Code, CodeSource, ContinuesAfterFailure, Defect, Fact, Handler, KeyRead, Outcome, RecordReads, Response, Unread,
+    Code, CodeSource, ContinuesAfterFailure, Defect, Fact, Handler, KeyRead, Outcome, PolledQueue, RecordReads,
+    Response, Unread,
 };
-pub use poll::{Loss, LossKind, PolledQueue, PollingProgram, Programs, Renewal, StatedTime};
+pub use poll::{Loss, LossKind, PollingProgram, Programs, Renewal, StatedTime};
 
 use find::locate::{self, FoundSource, Located, Made, Origin, locate};
 use find::search::Search;
@@ -365,6 +366,10 @@ impl<'l> Places<'l> {
     /// Converts the facts of an executed handler.
     fn handler(&self, facts: Facts<'_>) -> Handler {
         let fact = |at: Option<TextRange>, words: &str| at.map(|at| self.fact(&at, words));
+        let queues = |are_polled: bool| {
+            let found = facts.queues.iter().filter(|(.., is_polled)| *is_polled == are_polled);
+            found.map(|(queue, at, _)| (queue.clone(), self.span(at))).collect()
+        };
         Handler {
             name: self.name_of(facts.function).into(),
             place: self.span(&facts.function.at),
@@ -398,6 +403,8 @@ impl<'l> Places<'l> {
             unreleased_claim: fact(facts.unreleased_claim, "the claim stays if the work fails"),
             unchecked_time_left: fact(facts.untimed, "one message after the other, until the time is out"),
             reads: self.reads(facts.reads),
+            sends_to: queues(false),
+            polls: queues(true),
             defects: (facts.defects.into_iter())
                 .map(|(defect, at)| (defect, self.fact(&at, defect.words())))
                 .collect(),
@@ -464,6 +471,8 @@ impl<'l> Places<'l> {
             unreleased_claim: None,
             unchecked_time_left: None,
             reads: RecordReads::default(),
+            sends_to: Vec::new(),
+            polls: Vec::new(),
             defects: Vec::new(),
         }
     }

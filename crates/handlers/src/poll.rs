@@ -10,6 +10,7 @@ mod celery;
 pub(crate) mod constants;
 mod losses;
 
+use crate::facts::PolledQueue;
 use crate::find::search::Search;
 use crate::limits;
 use crate::read::language::{Language, language_of};
@@ -22,7 +23,6 @@ pub use losses::LossKind;
 use memchr::memmem;
 use source::{Sources, Span};
 use std::path::Path;
-use std::sync::Arc;
 
 /// Words of which a file that receives messages contains one.
 const RECEIVES: [&str; 5] = [
@@ -103,15 +103,6 @@ pub struct Loss {
     pub at: Span,
     /// Span of the work, or of the code that hides its failure.
     pub other: Span,
-}
-
-/// Reference to a queue in a program.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum PolledQueue {
-    /// Environment variable.
-    Variable(Arc<str>),
-    /// Name, which is also the end of its URL.
-    Named(Arc<str>),
 }
 
 /// A duration that a program states.

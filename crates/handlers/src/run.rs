@@ -18,6 +18,7 @@ mod promises;
 pub(crate) mod reads;
 mod responses;
 pub(crate) mod scenario;
+mod services;
 mod statements;
 mod stores;
 mod values;

@@ -4,7 +4,10 @@ use super::compare::fact;
 use super::finding::Finding;
 use super::findings::Findings;
 use crate::diagnostic::{ONLY_TYPE, Severity};
-use crate::graph::{Cause, Condition, Defect, EventSourceMapping, Fact, Function, Handler, Reason, Unread};
+use crate::graph::{
+    Cause, Condition, Defect, EventSourceMapping, Fact, Function, Handler, QueueReference, Reason, Unread,
+};
+use source::Span;
 
 /// Function that a mapping invokes, with the analysis of its source.
 #[derive(Debug)]
@@ -68,6 +71,30 @@ impl<'g> Findings<'g> {
                 }
             }
         }
+    }
+
+    /// Returns the references among `references` to the queue whose messages `mapping` passes to the function, each with its
+    /// condition and the name of the queue.
+    pub(crate) fn own_queues(
+        &mut self,
+        mapping: &EventSourceMapping,
+        handled: &InvokedHandler<'_>,
+        references: &[(QueueReference, Span)],
+    ) -> Vec<(Condition, Span, String)> {
+        let mut all = Vec::new();
+        for source in self.polled_queues(mapping, &handled.when) {
+            let Some(queue) = source.queue else { continue };
+            for (reference, span) in references {
+                let when = self
+                    .graph
+                    .refers_to(handled.function, reference, queue)
+                    .and(&source.when);
+                if when.is_possible() {
+                    all.push((when, *span, source.shown.clone()));
+                }
+            }
+        }
+        all
     }
 
     fn report_defect(

@@ -29,7 +29,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     (
         "handlers::poll",
-        "handlers::find handlers::limits handlers::read handlers::words source",
+        "handlers::facts handlers::find handlers::limits handlers::read handlers::words source",
     ),
     // Knows the AWS provider, but no rules and no graph.
     (

@@ -361,7 +361,10 @@ impl<'m> Machine<'m> {
             return Ok(self.repeated(function, &arguments, at));
         }
         let all: Vec<Value> = arguments.all().cloned().collect();
-        let is_unknown = !all.is_empty() && all.iter().all(|one| matches!(one, Value::Unknown(_)));
+        let is_unknown = !all.is_empty()
+            && all
+                .iter()
+                .all(|one| matches!(one, Value::Unknown(_) | Value::Variable(_)));
         if is_unknown && !self.is_loading && self.classifies(function) {
             self.note_shared(at, &Value::Null, &all);
             return Ok(Value::Unknown(self.masks(&all)));

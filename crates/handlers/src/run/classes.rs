@@ -444,7 +444,7 @@ impl<'m> Machine<'m> {
         let name = class.last_name().unwrap_or_default();
         let is_raised = matches!(value, Value::Failure | Value::Error(..) | Value::Claimed);
         match (value, of) {
-            (Value::Unknown(_) | Value::Event | Value::Record(_) | Value::Client, _) => None,
+            (Value::Unknown(_) | Value::Variable(_) | Value::Event | Value::Record(_) | Value::Client, _) => None,
             (Value::Object(id), _) => {
                 let Object::Entries { class: Some(own), .. } = &self.heap[*id] else {
                     return match of {

@@ -69,7 +69,7 @@ impl<'m> Machine<'m> {
         self.note_tested(tested);
         let mut known = Vec::new();
         for one in choices {
-            let value = self.evaluate(one)?;
+            let value = self.evaluate(one)?.opaque();
             if !matches!(
                 value,
                 Value::Unknown(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_)

@@ -28,6 +28,7 @@ impl<'m> Machine<'m> {
                 "this" if self.module.is_script => self.this.clone().unwrap_or(Value::Unknown(0)),
                 _ => self.variable(name).unwrap_or(Value::Unknown(0)),
             },
+            Term::Member(of, name) if is_environment(of, name) => Value::Environment,
             Term::Member(of, name) => {
                 let whole = self.evaluate(of)?;
                 self.note_member_of(&whole, of);
@@ -83,7 +84,7 @@ impl<'m> Machine<'m> {
             }
             Term::If(parts) => {
                 let [test, yes, no] = &**parts;
-                let tested = self.evaluate(test)?;
+                let tested = self.evaluate(test)?.opaque();
                 if let Some(joined) = self.joined(&tested, &[yes, no])? {
                     return Ok(joined);
                 }
@@ -132,6 +133,11 @@ impl<'m> Machine<'m> {
     fn logic(&mut self, logic: Logic, parts: &'m [Expression; 2]) -> Evaluated {
         let [left, right] = parts;
         let first = self.evaluate(left)?;
+        if let (Value::Variable(_), Term::Text(_), Logic::Or | Logic::IfNull) = (&first, &right.kind, logic) {
+            // The variable is set, so that its default does not apply.
+            return Ok(first);
+        }
+        let first = first.opaque();
         let decides = logic != Logic::IfNull && matches!(first, Value::Unknown(_));
         if let Some(joined) = self.joined(&first, &[right])? {
             // `paused || failed` is true if `failed` is, whatever `paused` is.
@@ -473,6 +479,7 @@ impl<'m> Machine<'m> {
             },
             Value::Error(Some(class), _) if name == "name" => Value::Text(class.clone()),
             Value::Client => Value::Client,
+            Value::Environment => Value::Variable(name.into()),
             Value::Unknown(_) => reads::member(of, name),
             other => Value::Unknown(self.mask(other)),
         }
@@ -540,7 +547,7 @@ impl<'m> Machine<'m> {
             {
                 return None;
             }
-            (Value::Unknown(_), _) | (_, Value::Unknown(_)) => return None,
+            (Value::Unknown(_) | Value::Variable(_), _) | (_, Value::Unknown(_) | Value::Variable(_)) => return None,
             (Value::Number(left), Value::Number(right)) => left.total_cmp(right).is_eq(),
             (Value::Text(left), Value::Text(right)) => left == right,
             (Value::Bool(left), Value::Bool(right)) => left == right,
@@ -553,7 +560,7 @@ impl<'m> Machine<'m> {
 
     /// Notes the texts that an unknown value is compared with.
     pub(super) fn note_compared(&mut self, left: &Value, right: &Value) {
-        let ((Value::Unknown(_), other) | (other, Value::Unknown(_))) = (left, right) else {
+        let ((Value::Unknown(_) | Value::Variable(_), other) | (other, Value::Unknown(_))) = (left, right) else {
             return;
         };
         let texts = match other {
@@ -658,9 +665,11 @@ impl<'m> Machine<'m> {
         // Items of different kinds differ.
         let is_other = |(one, known): (&Value, &Option<bool>)| {
             *known == Some(false)
-                || std::mem::discriminant(one) != std::mem::discriminant(item) && !matches!(one, Value::Unknown(_))
+                || std::mem::discriminant(one) != std::mem::discriminant(item)
+                    && !matches!(one, Value::Unknown(_) | Value::Variable(_))
         };
-        let is_known = !matches!(item, Value::Unknown(_)) && items.iter().zip(&known).all(is_other);
+        let is_known =
+            !matches!(item, Value::Unknown(_) | Value::Variable(_)) && items.iter().zip(&known).all(is_other);
         (items.is_empty() || is_known).then_some(false)
     }
 
@@ -682,6 +691,12 @@ impl<'m> Machine<'m> {
         // A promise of a promise settles like the inner one.
         result.clone().and_then(|inner| self.settle(inner))
     }
+}
+
+/// Returns `true` for `process.env` and `os.environ`.
+fn is_environment(of: &Expression, name: &str) -> bool {
+    let of = of.name().map(|of| &**of);
+    matches!((of, name), (Some("process"), "env") | (Some("os"), "environ"))
 }
 
 /// Converts a number of items.

@@ -22,7 +22,7 @@ use crate::words::FAILURES;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Progress {
     /// Records that a loop or a function for each of them has reached.
-    reached: Mask,
+    pub(super) reached: Mask,
     /// Records that a loop was left before.
     left: Mask,
     /// Code that left it.

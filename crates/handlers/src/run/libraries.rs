@@ -84,6 +84,10 @@ impl<'m> Machine<'m> {
                 }
                 first
             }
+            ("os" | "getenv", "getenv") => match first {
+                Value::Text(key) => Value::Variable(key),
+                _ => Value::Unknown(0),
+            },
             ("Object", "freeze" | "seal") => first,
             ("Array", "from") => match (self.items(&first), arguments.get(1)) {
                 (Some(items), Some(function)) => return self.mapped(items, false, &function.clone(), whole).map(Some),
@@ -325,6 +329,10 @@ impl<'m> Machine<'m> {
                     }
                     Some(found)
                 }
+                _ => None,
+            }),
+            Value::Environment if matches!(name, "get" | "getOrThrow") => Ok(match first {
+                Value::Text(key) => Some(Value::Variable(key)),
                 _ => None,
             }),
             Value::Function(id) if !self.is_loading => match name {

@@ -10,6 +10,7 @@ use super::layers::Layers;
 use super::lazy::Within;
 use super::left::Progress;
 use super::reads::Reads;
+use super::services::Request;
 use super::values::{ALL, Choices, Closure, Executed, Flow, Id, Mask, Object, Scope, Value, bit};
 use crate::limits;
 use crate::read::syntax::{Class, Declares, Expression, Function, Module, Statement, StatementKind, Term, TextRange};
@@ -100,6 +101,7 @@ pub(super) struct Run<'m> {
     /// Texts in the command that was created last.
     pub(super) command: Vec<Arc<str>>,
     pub(super) progress: Progress,
+    pub(super) requests: Vec<Request>,
     /// Reads and writes of stores, and work, in order.
     pub(super) events: Vec<Event<'m>>,
     /// Keys of records and fields of messages that were read.
@@ -436,7 +438,7 @@ impl<'m> Machine<'m> {
     /// Returns the value as a condition, or `None` if it is unknown.
     pub(super) fn known_truth(&self, value: &Value) -> Option<bool> {
         Some(match value {
-            Value::Unknown(_) | Value::Event => return None,
+            Value::Unknown(_) | Value::Variable(_) | Value::Event => return None,
             Value::Null | Value::Nil => false,
             Value::Bool(value) => *value,
             Value::Number(number) => *number != 0.0,

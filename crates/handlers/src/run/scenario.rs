@@ -8,9 +8,10 @@ use super::left;
 use super::machine::{Machine, NOWHERE, Run};
 use super::reads::{HandlerReads, reads};
 use super::responses::{continues, dropped, failures, first_only, is_unmarshalable, misplaced, processor, response};
+use super::services;
 use super::stores;
 use super::values::{Choices, Flow, Mask, Object, Value, bit};
-use crate::facts::{Defect, Outcome};
+use crate::facts::{Defect, Outcome, PolledQueue};
 use crate::find::locate::Made;
 use crate::limits;
 use crate::read::syntax::{Expression, Function, Module, Statement, StatementKind, Term, TextRange};
@@ -57,6 +58,8 @@ pub(crate) struct Facts<'m> {
     pub(crate) unreleased_claim: Option<TextRange>,
     pub(crate) untimed: Option<TextRange>,
     pub(crate) defects: Vec<(Defect, TextRange)>,
+    /// Queues that it sends to, and, with `true`, those that it polls instead of reading its event.
+    pub(crate) queues: Vec<(PolledQueue, TextRange, bool)>,
     /// `true` if it deletes processed messages itself.
     pub(crate) deletes: bool,
     /// Imported functions that decide the rest: one gets the event, and its result is returned, or each gets messages.
@@ -212,11 +215,8 @@ impl<'m> Entry<'m> {
         let (mut paths, mut is_complete) = self.explore(loaded, 3, bit(1));
         let first_only = is_complete.then(|| first_only(&paths)).flatten();
         let response = response(&paths, is_complete, module);
-        let defects = if first_only.is_some() {
-            Vec::new()
-        } else {
-            left::left(&paths)
-        };
+        let defects = defects(&paths, module, first_only.is_some());
+        let queues = services::queues(&paths, is_complete);
         if first_only.is_some() {
             // Its batches have one message, or it loses the others in any case.
             (paths, is_complete) = self.explore(loaded, 1, bit(0));
@@ -282,6 +282,7 @@ impl<'m> Entry<'m> {
         let unawaited = failed().find_map(|path| path.unawaited.clone()).filter(|_| is_lost);
         let is_caught = |path: &&Path<'_>| caught_call.is_none() || path.outcome == Some(Outcome::Deleted);
         let swallowed = failed().filter(is_caught).find_map(|path| path.run.vanished.clone());
+        let first = |of: fn(&Run<'m>) -> Option<TextRange>| paths.iter().find_map(|path| of(&path.run));
         Facts {
             function: self.function,
             outcome,
@@ -300,20 +301,16 @@ impl<'m> Entry<'m> {
             unawaited,
             first_only,
             continues: continues(&paths, module),
-            undated: paths
-                .iter()
-                .find_map(|path| path.run.undated.clone())
+            undated: first(|run| run.undated.clone())
                 .filter(|_| !module.says(&["register_lambda_context", "registerLambdaContext"])),
             unconditional_write: unconditional_write(&paths, source),
             pays_unconditionally: unconditional_write(&paths, source).is_some() && paths.iter().any(pays),
             unreleased_claim: unreleased_claim(&paths)
                 .or_else(|| unreleased_status(&paths, module, source))
                 .filter(|_| is_complete && !module.says(&stores::ENDS)),
-            untimed: paths
-                .iter()
-                .find_map(|path| path.run.waits.clone())
-                .filter(|_| !module.says(&CLOCKS)),
+            untimed: first(|run| run.waits.clone()).filter(|_| !module.says(&CLOCKS)),
             defects,
+            queues,
             delegates,
             deletes: module.says(&DELETES) || module.words.iter().any(|word| deletes_messages(word)),
         }
@@ -593,6 +590,14 @@ fn is_method_elsewhere(call: &Expression, module: &Module) -> bool {
     let is_import =
         |one: &Statement| matches!(&one.kind, StatementKind::Import(names) if names.iter().any(|name| **name == *root));
     matches!(callee.kind, Term::Member(..)) && (module.catching.contains(root) || !module.body.iter().any(is_import))
+}
+
+fn defects(paths: &[Path<'_>], module: &Module, is_first_only: bool) -> Vec<(Defect, TextRange)> {
+    let mut all = services::repeated(paths, module);
+    if !is_first_only {
+        all.extend(left::left(paths));
+    }
+    all
 }
 
 /// Returns the outcome of all paths.

@@ -67,7 +67,7 @@ impl<'m> Machine<'m> {
                 let value = match value {
                     Some(value) => match self.evaluate(value)? {
                         Value::Class(id) => Value::Error(self.class_name(id), self.current),
-                        unknown @ Value::Unknown(_) => {
+                        unknown @ (Value::Unknown(_) | Value::Variable(_)) => {
                             Value::Error(value.last_name().map(Into::into), self.mask(&unknown))
                         }
                         value => value,
@@ -78,7 +78,7 @@ impl<'m> Machine<'m> {
             }
             StatementKind::Loop(one) => self.looped(one, &statement.at),
             StatementKind::If { test, yes, no } => {
-                let value = self.evaluate(test)?;
+                let value = self.evaluate(test)?.opaque();
                 if self.is_loading && self.known_truth(&value).is_none() {
                     self.block(yes)?;
                     return self.block(no);
@@ -117,7 +117,15 @@ impl<'m> Machine<'m> {
             }
             StatementKind::Import(names) => {
                 for name in names {
-                    self.declare(name, Value::Unknown(0));
+                    let is_environment = matches!(&**name, "environ");
+                    self.declare(
+                        name,
+                        if is_environment {
+                            Value::Environment
+                        } else {
+                            Value::Unknown(0)
+                        },
+                    );
                 }
                 Ok(())
             }

@@ -54,6 +54,10 @@ pub(super) enum Value {
     Json(Id),
     /// Client of an AWS service.
     Client,
+    /// Environment variables of the process.
+    Environment,
+    /// Value of an environment variable.
+    Variable(Arc<str>),
     /// `contextlib.suppress` of all exceptions, or of some.
     Suppress(bool),
     /// Thread pool.
@@ -74,6 +78,16 @@ pub(super) enum Value {
     Promise(Id),
     /// Batch processor of Powertools for AWS Lambda.
     Processor(Id),
+}
+
+impl Value {
+    /// Returns the value without what is known of it beyond its records.
+    pub(super) fn opaque(self) -> Value {
+        match self {
+            Value::Variable(_) => Value::Unknown(0),
+            other => other,
+        }
+    }
 }
 
 /// An object in the heap.

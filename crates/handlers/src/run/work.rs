@@ -47,6 +47,10 @@ impl<'m> Machine<'m> {
         let given = self.masks(&all) | self.mask(receiver);
         self.note_shared(callee, receiver, &all);
         let name = callee.last_name().unwrap_or_default();
+        if let Some(queue) = self.queue_object(name, arguments) {
+            return Ok(queue);
+        }
+        self.note_request(whole, name, receiver, arguments);
         if matches!(receiver, Value::Client) && self.is_loading || callee.first_name() == Some("boto3") {
             return Ok(Value::Client);
         }
