@@ -45,7 +45,7 @@ def handler(event, context):
     for record in event["Records"]:
         sqs.send_message(QueueUrl=OWN, MessageBody=record["body"])
 
-#: only a deletion from its queue · retried
+#: only a deletion from its queue · retried · silent: it deletes messages itself
 sqs = boto3.client("sqs")
 def handler(event, context):
     for record in event["Records"]:
