@@ -96,8 +96,8 @@ pub fn write(report: &Report<'_>, style: Style, out: &mut dyn io::Write) -> io::
     if shown.len() >= FEW {
         put(&order::table(&shown))?;
     }
-    let hidden = report.findings.len() - shown.len();
-    if let Some(last) = ending(groups.first().map(|group| group.first), hidden) {
+    let hidden: Vec<&Diagnostic> = report.findings.iter().filter(|found| !is_shown(found)).collect();
+    if let Some(last) = ending(groups.first().map(|group| group.first), &hidden) {
         put(&wrapped(&last, style.width))?;
         put("\n")?;
     }
@@ -105,11 +105,21 @@ pub fn write(report: &Report<'_>, style: Style, out: &mut dyn io::Write) -> io::
 }
 
 /// Returns hints on commands that show more.
-fn ending(worst: Option<&Diagnostic>, hidden: usize) -> Option<String> {
-    let counted = match hidden {
+fn ending(worst: Option<&Diagnostic>, hidden: &[&Diagnostic]) -> Option<String> {
+    // Another value of an input may make them untrue.
+    let labels = hidden.iter().flat_map(|found| found.labels());
+    let defaults = labels.filter_map(|label| label.message.strip_prefix("with the default of "));
+    let defaults: BTreeSet<&str> = defaults.collect();
+    let defaults = match defaults.into_iter().take(MANY_EQUAL).collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => String::new(),
+        some => format!(" (with the default of {some})"),
+    };
+    let counted = match hidden.len() {
         0 => None,
-        1 => Some("1 info is not shown; `--verbose` shows it".to_owned()),
-        several => Some(format!("{several} infos are not shown; `--verbose` shows them")),
+        1 => Some(format!("1 info is not shown{defaults}; `--verbose` shows it")),
+        several => Some(format!(
+            "{several} infos are not shown{defaults}; `--verbose` shows them"
+        )),
     };
     let explained = worst.map(|found| format!("`sqslint explain {}` says why it matters", found.rule));
     let parts: Vec<String> = explained.into_iter().chain(counted).collect();

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::graph::Attribute;
 use crate::graph::limits::{FILTERS, FILTERS_AT_FIRST, PATTERN_LENGTH};
-use crate::rules::shared::patterns::{PatternFault, parse};
+use crate::rules::shared::patterns::{PatternFault, parse, without_operator};
 
 pub(super) static RULE: Rule = rule!(
     "filter-criteria-invalid",
@@ -36,12 +36,16 @@ fn judge(findings: &mut Findings<'_>, mapping: &EventSourceMapping, pattern: &Kn
         let what = format!("of {length} characters, but Lambda accepts {PATTERN_LENGTH}");
         wrong(mapping, pattern, &what, "too long").help("match fewer values, or several with one prefix")
     });
-    let Some(Err(fault)) = parse(pattern.value).filter(|_| is_short) else {
-        return;
-    };
-    let (what, label) = match fault {
-        PatternFault::NotJson => ("that is not JSON", "not JSON"),
-        PatternFault::NotAnObject => ("that is not a JSON object", "not an object"),
+    let (what, label) = match parse(pattern.value).filter(|_| is_short) {
+        Some(Err(PatternFault::NotJson)) => ("that is not JSON", "not JSON"),
+        Some(Err(PatternFault::NotAnObject)) => ("that is not a JSON object", "not an object"),
+        Some(Ok(object)) => {
+            if let Some((key, inner)) = without_operator(&object) {
+                findings.report(&pattern.when, mapping, not_an_operator(mapping, pattern, key, inner));
+            }
+            return;
+        }
+        None => return,
     };
     let finding =
         wrong(mapping, pattern, what, label).help("write an object, such as `{\"body\": {\"kind\": [\"order\"]}}`");
@@ -51,6 +55,17 @@ fn judge(findings: &mut Findings<'_>, mapping: &EventSourceMapping, pattern: &Kn
 fn wrong(mapping: &EventSourceMapping, pattern: &Known<'_, String>, what: &str, label: &str) -> Finding {
     let headline = format!("{mapping} has a filter pattern {what}");
     Finding::new("filters", headline, pattern, label)
+}
+
+fn not_an_operator(mapping: &EventSourceMapping, pattern: &Known<'_, String>, key: &str, inner: &str) -> Finding {
+    let what = format!("with an object in the array of `{key}` that has no operator: Lambda may reject it");
+    let label = format!("`{inner}` is not an operator such as `prefix`");
+    wrong(mapping, pattern, &what, &label)
+        .severity(Severity::Info)
+        .help(format!(
+            "an array of a pattern contains values and operators: write `{{\"{key}\": {{\"{inner}\": …}}}}`, which also \
+             matches the objects in an array of the message"
+        ))
 }
 
 fn too_many(mapping: &EventSourceMapping, filters: &Known<'_, Vec<Attribute<String>>>) -> Finding {
@@ -98,6 +113,28 @@ mod tests {
             mapping.pattern                            | finding
             = "{\"body\": {\"a\": [\"${var.open}\"]}}" |
             = jsonencode([1])                          | mapping.pattern
+            "#,
+        );
+    }
+
+    #[test]
+    fn object_without_operator_in_an_array_is_an_info() {
+        stack().check(
+            &RULE,
+            r#"
+            mapping.pattern                                                                        | finding
+            {"body": {"Records": [{"s3": {"object": {"key": [{"suffix": ".pdf"}]}}}]}}             | info mapping.pattern
+            {"body": {"kind": ["order", {"kind": "return"}]}}                                      | info mapping.pattern
+            {"body": {"kind": [{"Prefix": "or"}]}}                                                 | info mapping.pattern
+            {"body": {"$or": [{"kind": [{"like": "or"}]}, {"size": [1]}]}}                         | info mapping.pattern
+            {"body": {"Records": {"s3": {"object": {"key": [{"suffix": ".pdf"}]}}}}}               |
+            {"body": {"kind": [{"prefix": "or"}, {"suffix": "er"}, {"wildcard": "o*r"}, null, 1]}} |
+            {"body": {"kind": [{"anything-but": {"prefix": "or"}}]}}                               |
+            {"body": {"size": [{"numeric": [">", 1, "<=", 5]}, {"exists": false}]}}                |
+            {"body": {"ip": [{"cidr": "10.0.0.0/8"}], "kind": [{"equals-ignore-case": "Order"}]}}  |
+            {"body": {"$or": [{"kind": ["order"]}, {"size": [{"exists": true}]}]}}                 |
+            {"body": [{}]}                                                                         |
+            open                                                                                   |
             "#,
         );
     }

@@ -63,6 +63,21 @@ fn width_of_wide_characters_and_tabs_is_counted() {
 }
 
 #[test]
+fn hidden_infos_name_the_defaults_that_they_need() {
+    let sources = Sources::default();
+    let span = Span::new(sources.add(Path::new("main.tf"), "a = 1\n"), 0..5);
+    let info = |label: &str| Diagnostic::new("r", Severity::Info, subject("a"), "h", span, "l").label(span, label);
+    let style = Style { infos: false, ..STYLE };
+    let shown = |found: &[Diagnostic]| human(&plain(&sources, found), style).replace('\n', " ");
+    let (by_default, other) = (info("with the default of `var.mail`"), info("written"));
+    assert_eq!(shown(&[other.clone()]), "1 info is not shown; `--verbose` shows it ");
+    assert_eq!(
+        shown(&[by_default, other]),
+        "2 infos are not shown (with the default of `var.mail`); `--verbose` shows them "
+    );
+}
+
+#[test]
 fn labels_end_before_the_edge() {
     let text = "resource \"aws_sqs_queue\" \"orders\" {\n  a = 1\n  b = 2\n}\n";
     let said = "受注 is not set: SQS's default of 345600 s applies, and what arrives later is not seen by anybody";

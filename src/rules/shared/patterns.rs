@@ -30,3 +30,31 @@ pub(crate) fn all(filters: &Known<'_, Vec<Attribute<String>>>) -> Option<Vec<Map
     let patterns = filters.value.iter().map(|pattern| parse(pattern.known()?)?.ok());
     patterns.collect()
 }
+
+/// Keys of an object in an array of a pattern: how the value of a message is compared.
+/// <https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html>
+const OPERATORS: [&str; 8] = [
+    "anything-but",
+    "cidr",
+    "equals-ignore-case",
+    "exists",
+    "numeric",
+    "prefix",
+    "suffix",
+    "wildcard",
+];
+
+/// Returns the first key with an array that contains an object without an operator, and the key in that object.
+pub(crate) fn without_operator(pattern: &Map<String, Value>) -> Option<(&str, &str)> {
+    pattern.iter().find_map(|(key, value)| match value {
+        Value::Object(inner) => without_operator(inner),
+        // Alternatives are patterns.
+        Value::Array(all) if key == "$or" => all.iter().filter_map(Value::as_object).find_map(without_operator),
+        Value::Array(all) => {
+            let mut keys = all.iter().filter_map(Value::as_object).flat_map(Map::keys);
+            let wrong = keys.find(|key| !OPERATORS.contains(&key.as_str()))?;
+            Some((key.as_str(), wrong.as_str()))
+        }
+        _ => None,
+    })
+}
