@@ -87,6 +87,8 @@ mod tests {
             export default async function run(event) {}           | 1
             const work = async () => {};\\nexport { work as run }; | 1
             exports.handler = async (event) => {};                |
+            const handler = async () => {};                       | 1
+            this.handler = async () => {};                        |
             export const handler = async (event) => {};           |
             export function handler(event) {}                     |
             const run = () => {};\\nexport { run as handler };     |

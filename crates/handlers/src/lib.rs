@@ -225,16 +225,15 @@ fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood,
         Ok(Syntax::Parsed(module)) => {
             let loaded = Machine::load(&module);
             let facts = each.map(|located| {
+                if let Some(missing) = Places::new(located, sources).missing(&module) {
+                    return Err(missing);
+                }
                 let facts = scenario::facts(&loaded, &located.name, located.made, text);
                 let facts = facts.map(|mut facts| {
                     let delegates = std::mem::take(&mut facts.delegates);
                     (Places::new(located, sources).handler(facts), delegates)
                 });
-                facts.ok_or_else(|| {
-                    let missing = Places::new(located, sources).missing(&module);
-                    missing
-                        .unwrap_or_else(|| not_judged(format!("not understood, or has no handler `{}`", located.name)))
-                })
+                facts.ok_or_else(|| not_judged(format!("not understood, or has no handler `{}`", located.name)))
             });
             facts.collect()
         }

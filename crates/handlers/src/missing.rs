@@ -95,7 +95,7 @@ fn exports_are_known(tokens: &[Token<'_>], name: &str) -> bool {
             let is_plain = |token: &Token<'_>| matches!(token, Word(_) | Sign(b',' | b':'));
             inner[..end].iter().all(is_plain) && !inner[..end].contains(&Word(name))
         }
-        [Word("exports"), Sign(b'.'), Word(own), ..] => own != &name,
+        [Word("exports" | "this"), Sign(b'.'), Word(own), ..] => own != &name,
         [Word("exports"), ..] => false,
         // `export * from`, `export default { name }`, `export = value`, `export const { name } = value`
         [Word("export"), Sign(b'{'), ..] => true,

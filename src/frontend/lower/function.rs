@@ -68,7 +68,11 @@ impl<V: View> Lowering<V> {
         let runtime = settings.as_ref().and_then(|settings| settings.runtime.known()?.clone());
         let name = self.text(written, names.name);
         // The name, and the labels in the address: `module.router.aws_lambda_function.this[0]`.
-        let known = name.known().cloned().flatten();
+        let end = name.unresolved_reason().and_then(|(_, unresolved)| {
+            let end = unresolved.pattern()?.tail().strip_prefix(['-', '_']);
+            end.map(str::to_owned)
+        });
+        let known = name.known().cloned().flatten().or(end);
         let address = node.resource.address.to_string();
         let labels = address.split('.').rev().step_by(2).take(2);
         let labels = labels.map(|label| label.split('[').next().unwrap_or(label).to_owned());

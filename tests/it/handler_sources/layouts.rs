@@ -78,6 +78,8 @@ fn image_is_that_of_the_directory_with_the_name_of_the_function() {
         ("\"send-letter\"", "send_letter", "run send_letter/app.py:4"),
         ("\"send-letter\"", "lambdas/push-mail", "run lambdas/push-mail/app.py:4"),
         ("var.image", "push_mail_lambda", "run push_mail_lambda/app.py:4"),
+        ("\"shop-send-letter\"", "send_letter", "run send_letter/app.py:4"),
+        ("\"${var.image}-letter\"", "letter", "run letter/app.py:4"),
         ("\"send-letter\"", "letter", NONE),
         ("\"send-letter\"", "push", NONE),
     ] {

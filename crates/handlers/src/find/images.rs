@@ -31,8 +31,8 @@ pub(crate) fn image(code: &Code, source: &CodeSource, is_only: bool, search: &Se
             // `registry/orders:latest`
             let name = name.rsplit('/').next()?.split([':', '@']).next()?;
             let only = |found: Vec<Image>| <[Image; 1]>::try_from(found).ok().map(|[only]| only);
-            for name in std::iter::once(name).chain(code.names.iter().map(String::as_str)) {
-                let name = plain_name(name);
+            let ends = code.names.iter().flat_map(|name| ends_of(name));
+            for name in std::iter::once(plain_name(name)).chain(ends) {
                 let is_named = |path: &&PathBuf| !name.is_empty() && names_of(path).contains(&name);
                 let named: Vec<Image> = search.dockerfiles().iter().filter(is_named).filter_map(known).collect();
                 if !named.is_empty() {
@@ -43,6 +43,18 @@ pub(crate) fn image(code: &Code, source: &CodeSource, is_only: bool, search: &Se
             only(all.collect())
         }
     }
+}
+
+/// Returns the name of a function and its ends of several words, longest first: its start may be that of a project or a
+/// stage.
+fn ends_of(name: &str) -> impl Iterator<Item = String> {
+    let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
+    let ends = (0..words.len()).map(|at| (at, words[at..].join("-")));
+    let ends: Vec<String> = ends
+        .filter(|(at, end)| *at == 0 || end.contains('-'))
+        .map(|(_, end)| plain_name(&end))
+        .collect();
+    ends.into_iter()
 }
 
 /// Returns the names that a Dockerfile has by its directory, and by its own: `router.Dockerfile`.

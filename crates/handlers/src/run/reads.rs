@@ -277,9 +277,10 @@ pub(super) fn parses(root: &str, name: &str) -> bool {
     )
 }
 
-/// Derives from all paths what the code reads. `outcome` is that of a message whose work fails.
-pub(super) fn reads(paths: &[Path<'_>], module: &Module, outcome: Outcome) -> HandlerReads {
-    if paths.iter().any(|path| path.run.reads.is_cut) {
+/// Derives from all paths what the code reads. `outcome` is that of a message whose work fails; nothing is derived unless
+/// the paths are `understood`.
+pub(super) fn reads(paths: &[Path<'_>], module: &Module, outcome: Outcome, understood: bool) -> HandlerReads {
+    if !understood || paths.iter().any(|path| path.run.reads.is_cut) {
         return HandlerReads::default();
     }
     let all = || paths.iter().flat_map(|path| &path.run.reads.all);

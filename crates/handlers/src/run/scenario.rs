@@ -293,11 +293,7 @@ impl<'m> Entry<'m> {
                 .filter(|_| (is_lost || caught_call.is_some()) && unawaited.is_none() && misplaced.is_none()),
             caught_call,
             outcome_alone,
-            reads: if is_complete && !is_wrapped {
-                reads(&paths, module, outcome)
-            } else {
-                HandlerReads::default()
-            },
+            reads: reads(&paths, module, outcome, is_complete && !is_wrapped),
             unawaited,
             first_only,
             continues: continues(&paths, module),
