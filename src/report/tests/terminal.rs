@@ -70,7 +70,10 @@ fn hidden_infos_name_the_defaults_that_they_need() {
     let style = Style { infos: false, ..STYLE };
     let shown = |found: &[Diagnostic]| human(&plain(&sources, found), style).replace('\n', " ");
     let (by_default, other) = (info("with the default of `var.mail`"), info("written"));
-    assert_eq!(shown(&[other.clone()]), "1 info is not shown; `--verbose` shows it ");
+    assert_eq!(
+        shown(std::slice::from_ref(&other)),
+        "1 info is not shown; `--verbose` shows it "
+    );
     assert_eq!(
         shown(&[by_default, other]),
         "2 infos are not shown (with the default of `var.mail`); `--verbose` shows them "
