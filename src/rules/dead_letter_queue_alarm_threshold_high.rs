@@ -15,6 +15,9 @@ pub(super) static RULE: Rule = rule!(
 /// Longest acceptable time until the alarm goes off, in seconds.
 const LONGEST: i64 = 900;
 
+/// A common period, in seconds.
+const SHORT: i64 = 300;
+
 fn check(findings: &mut Findings<'_>) {
     let graph = findings.graph;
     let watch = graph.alarm_watch(is_depth);
@@ -30,8 +33,10 @@ fn check(findings: &mut Findings<'_>) {
         for statistic in alarm.metrics.iter().map(|of| &of.statistic) {
             for statistic in findings.known(&when, *alarm, statistic) {
                 // A sum, or a count of samples, may exceed the number of messages.
-                if matches!(statistic.value.as_deref(), Some("Maximum" | "Average" | "Minimum")) {
-                    unheard = unheard.or(&messages(findings, &statistic.when, alarm, queue));
+                let name = statistic.value.as_deref();
+                if matches!(name, Some("Maximum" | "Average" | "Minimum")) {
+                    let is_maximum = name == Some("Maximum");
+                    unheard = unheard.or(&messages(findings, &statistic.when, alarm, queue, is_maximum));
                 }
             }
         }
@@ -40,8 +45,14 @@ fn check(findings: &mut Findings<'_>) {
 }
 
 /// Checks the number of messages that the alarm waits for. Returns the condition under which a single message never sets
-/// it off.
-fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue: &Queue) -> Condition {
+/// it off. Without `is_maximum`, `alarm-statistic-misleading` reports that, together with the statistic.
+fn messages(
+    findings: &mut Findings<'_>,
+    when: &Condition,
+    alarm: &Alarm,
+    queue: &Queue,
+    is_maximum: bool,
+) -> Condition {
     let mut unheard = Condition::never();
     for comparison in findings.known(when, alarm, &alarm.comparison) {
         let more = match comparison.value.as_deref() {
@@ -54,6 +65,9 @@ fn messages(findings: &mut Findings<'_>, when: &Condition, alarm: &Alarm, queue:
             let is_first = fact(needed <= 1, || "the first message is enough".to_owned()).depending_on(&threshold);
             if needed > 1 {
                 unheard = unheard.or(&threshold.when);
+            }
+            if !is_maximum {
+                continue;
             }
             findings.require(&threshold.when, alarm, is_first, || {
                 let headline = format!(
@@ -98,6 +112,11 @@ fn needs(findings: &mut Findings<'_>, alarm: &Alarm, queue: &Queue, periods: &Op
                     "{alarm} waits for {} s before it reports a message in the dead-letter queue {queue}",
                     periods.value.saturating_mul(period.value)
                 );
+                if period.value > LONGEST {
+                    let label = format!("a period alone lasts {}", period.shown());
+                    return Finding::new("evaluation_periods", headline, &period, label)
+                        .help(format!("set `{}` to {SHORT}", period.name));
+                }
                 let label = format!(
                     "{} periods of {} have to be over the threshold",
                     periods.value,
@@ -148,10 +167,12 @@ resource "aws_cloudwatch_metric_alarm" "a" {
         "Maximum" | null                            | null      | 4       | 300      | null       | 1
         "Maximum" | null                            | null      | 4       | 300      | 1          |
         "Maximum" | null                            | null      | 1       | var.open | null       |
-        // The average of one message is 1 at most, however long the alarm waits.
-        "Average" | "GreaterThanThreshold"          | 1         | 60      | 60       | null       | 1
-        "Average" | "GreaterThanThreshold"          | 1         | 1       | 60       | null       | 1
+        // Another rule reports an average that one message does not reach.
+        "Average" | "GreaterThanThreshold"          | 1         | 60      | 60       | null       |
+        "Average" | "GreaterThanThreshold"          | 1         | 1       | 60       | null       |
         "Average" | "GreaterThanThreshold"          | 0         | 60      | 60       | null       | 1
+        // A single period is long.
+        "Maximum" | null                            | null      | 1       | 3600     | null       | 1
         "Average" | "GreaterThanOrEqualToThreshold" | 1         | 1       | 60       | null       |
         "#;
 
@@ -170,7 +191,7 @@ resource "aws_cloudwatch_metric_alarm" "a" {
             "period",
             "datapoints",
         ];
-        let values = ["\"Average\"", "\"GreaterThanThreshold\"", "1", "60", "60", "null"];
+        let values = ["\"Maximum\"", "\"GreaterThanThreshold\"", "1", "60", "60", "null"];
         let text = arguments.iter().zip(values);
         let text = text.fold(QUEUES.to_owned(), |text, (name, value)| {
             text.replace(&format!("<{name}>"), value)
