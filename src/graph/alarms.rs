@@ -110,6 +110,15 @@ pub struct Alarm {
     pub is_nonexistent: bool,
 }
 
+impl AlarmMetric {
+    /// Returns `true` if it is certainly a metric of SQS without a queue, so that it never gets data.
+    pub fn names_no_queue(&self) -> bool {
+        let is_none = |link: Option<&Link>| link.is_some_and(|link| *link == Link::none());
+        self.namespace.known().is_some_and(|name| name == NAMESPACE)
+            && self.queue.cases.iter().all(|case| is_none(case.value()))
+    }
+}
+
 impl Alarm {
     /// Returns `true` if its only actions change the number of instances of something: it notifies no one.
     pub fn only_scales(&self) -> bool {

@@ -258,12 +258,7 @@ impl Graph {
     /// Returns the only queue whose name is exactly that of `alarm`, if `metric` names no queue: the alarm is broken and
     /// meant for it.
     pub fn namesake<'g>(&'g self, alarm: &Alarm, metric: &AlarmMetric) -> Option<&'g Queue> {
-        let names_none = metric
-            .queue
-            .cases
-            .iter()
-            .all(|case| case.value().is_some_and(|link| *link == Link::none()));
-        let name = alarm.name.known()?.as_ref().filter(|_| names_none)?;
+        let name = alarm.name.known()?.as_ref().filter(|_| metric.names_no_queue())?;
         let is_it = |queue: &&Queue| queue.name.known().is_some_and(|known| known.as_ref() == Some(name));
         let mut named = self
             .queues()

@@ -1,7 +1,8 @@
 //! Flags dead-letter queues without an alarm and without a consumer: their messages expire unnoticed.
 
 use super::prelude::*;
-use crate::graph::{Resource, UnitId, Watch};
+use crate::graph::alarms::AlarmMetric;
+use crate::graph::{Alarm, Resource, UnitId, Watch};
 use crate::rules::shared::alarms::{Unwatched, Words};
 use rustc_hash::FxHashSet;
 use source::Span;
@@ -64,8 +65,12 @@ fn who_notices(graph: &Graph, watch: &Watch<'_>, queue: &Queue) -> String {
 }
 
 /// Header spans of the blocks that declare at least one queue that needs no alarm. The fix adds an alarm to a block,
-/// which applies to every queue that the block declares.
-struct Blocks(FxHashSet<Span>);
+/// which applies to every queue that the block declares. It adds none next to an alarm that names no queue, and that may
+/// be meant for any.
+struct Blocks {
+    watched: FxHashSet<Span>,
+    with_broken_alarms: FxHashSet<UnitId>,
+}
 
 impl Blocks {
     fn new<'a>(graph: &Graph, unwatched: &'a [Unwatched<'a>]) -> Self {
@@ -73,12 +78,17 @@ impl Blocks {
         let unwatched: FxHashSet<(UnitId, &str)> = unwatched.iter().map(|one| key(one.queue)).collect();
         let queues = graph.queues().iter().map(|queue| &queue.resource);
         let watched = queues.filter(|resource| !unwatched.contains(&(resource.unit, &*resource.address)));
-        Blocks(watched.map(|resource| resource.header).collect())
+        let is_broken = |alarm: &&Alarm| alarm.metrics.iter().any(AlarmMetric::names_no_queue);
+        let broken = graph.alarms().iter().filter(is_broken);
+        Blocks {
+            watched: watched.map(|resource| resource.header).collect(),
+            with_broken_alarms: broken.map(|alarm| alarm.resource.unit).collect(),
+        }
     }
 
     /// Returns `true` if every queue of the block that declares `queue` needs an alarm.
     fn want_alarm(&self, queue: &Queue) -> bool {
-        !self.0.contains(&queue.resource.header)
+        !self.watched.contains(&queue.resource.header) && !self.with_broken_alarms.contains(&queue.resource.unit)
     }
 }
 
@@ -158,6 +168,44 @@ resource "aws_cloudwatch_metric_alarm" "d" {
   <existence>
 }
 "#;
+
+    #[test]
+    fn no_alarm_is_added_next_to_one_that_names_no_queue() {
+        Terraform.check_cases(
+            &RULE,
+            r#"
+resource "aws_sqs_queue" "q" {
+  redrive_policy = jsonencode({ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 })
+}
+resource "aws_sqs_queue" "d" {
+  name = "dead"
+}
+resource "aws_sqs_queue" "other" {}
+resource "aws_sns_topic" "t" {}
+resource "aws_cloudwatch_metric_alarm" "b" {
+  alarm_name          = "b"
+  namespace           = "AWS/SQS"
+  metric_name         = "ApproximateAgeOfOldestMessage"
+  comparison_operator = "GreaterThanThreshold"
+  evaluation_periods  = 1
+  dimensions          = { QueueName = aws_sqs_queue.other.name }
+  alarm_actions       = [aws_sns_topic.t.arn]
+}
+resource "aws_cloudwatch_metric_alarm" "a" {
+  namespace     = "<namespace>"
+  metric_name   = "ApproximateNumberOfMessagesVisible"
+  dimensions    = { <dimension> = aws_sqs_queue.other.name }
+  alarm_actions = [aws_sns_topic.t.arn]
+}
+"#,
+            "
+            namespace  | dimension  | finding | fix
+            AWS/SQS    | QueueName  | 1       | declare an alarm on the number of visible messages
+            AWS/SQS    | QueueNames | 1       | none
+            AWS/Lambda | QueueNames | 1       | declare an alarm on the number of visible messages
+            ",
+        );
+    }
 
     #[test]
     fn alarm_on_the_queue_is_accepted() {
