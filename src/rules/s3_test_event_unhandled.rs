@@ -136,6 +136,9 @@ mod tests {
         python(
             "        try:\n            all = json.loads(record['body'])['Records']\n        except KeyError:\n            continue\n        ship(all)",
         );
+        python(
+            "        try:\n            body = json.loads(record['body'])\n            all = body['Records']\n        except (KeyError, ValueError):\n            continue\n        for one in all:\n            ship(one)",
+        );
         // The test event is deleted like any other.
         python(
             "        try:\n            ship(json.loads(record['body'])['Records'])\n        except Exception as error:\n            print(error)",

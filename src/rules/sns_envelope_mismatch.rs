@@ -196,6 +196,8 @@ mod tests {
             "        body = unwrapped(json.loads(record['body']))\n        ship(body['id'])",
             "        body = json.loads(record['body'])\n        if is_of_topic(body):\n            body = opened(body)\n        ship(body['id'])",
             "        ship(json.loads(record['body']))",
+            "        body = json.loads(record['body'])\n        order = json.loads(body['Message']) if 'TopicArn' in body else body\n        ship(order['id'])",
+            "        body = json.loads(record['body'])\n        order = json.loads(body['Message']) if body.get('Type') == 'Notification' else body\n        ship(order['id'])",
             "        body = json.loads(record['body'])\n        body['id'] = 1\n        ship(body['id'])",
         ] {
             python("none", body);

@@ -3,7 +3,7 @@
 use super::calls::Arguments;
 use super::machine::{Machine, NOWHERE};
 use super::reads;
-use super::values::{Evaluated, Executed, Flow, Id, Object, Value, bit};
+use super::values::{ALL, Evaluated, Executed, Flow, Id, Object, Value, bit};
 use crate::limits;
 use crate::read::syntax::{Clause, Declares, Expression, Logic, Operator, Term};
 use crate::words::PROMISE_MEMBERS;
@@ -480,6 +480,8 @@ impl<'m> Machine<'m> {
             Value::Error(Some(class), _) if name == "name" => Value::Text(class.clone()),
             Value::Client => Value::Client,
             Value::Environment => Value::Variable(name.into()),
+            // In Python the read itself fails without the field.
+            Value::Unknown(mask) if name == "Records" && !self.module.is_script => Value::Unknown(mask & ALL),
             Value::Unknown(_) => reads::member(of, name),
             other => Value::Unknown(self.mask(other)),
         }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub(super) const BODY: Mask = 1 << 3;
 /// Bit of an unknown value that is the message in a body.
 pub(super) const MESSAGE: Mask = 1 << 4;
-/// Bit of the field `Message` of a message.
+/// Bit of a field of SNS's envelope.
 const ENVELOPED: Mask = 1 << 5;
 /// Bit of the field `Records` of a message.
 const EVENTS: Mask = 1 << 6;
@@ -259,8 +259,8 @@ pub(super) fn member(of: &Value, key: &str) -> Value {
 
 fn field(key: &str) -> Mask {
     match key {
-        "Message" => ENVELOPED,
         "Records" => EVENTS,
+        _ if ENVELOPE.contains(&key) => ENVELOPED,
         _ => 0,
     }
 }
