@@ -141,6 +141,8 @@ pub struct Common {
     pub kind: Arc<str>,
     /// Construct from which a CDK app synthesised it: `App/Orders/Queue`.
     pub construct: Option<Arc<str>>,
+    /// Name in the author's terms, if the address is generated: "event `Incoming` of `Ship`".
+    pub label: Option<Arc<str>>,
     /// Reason why it may not exist (an unresolved `count`); `None` if `when` is complete.
     pub uncertain: Option<Reason>,
     /// Headers of the `module` blocks that contain it, outermost first.
@@ -162,6 +164,7 @@ impl Common {
         Common {
             kind: kind.into(),
             construct: None,
+            label: None,
             uncertain: None,
             calls: Vec::new(),
             region: None,
@@ -205,11 +208,13 @@ impl<T: ?Sized + PartialEq> LastUsed<T> {
 }
 
 impl Resource {
-    /// Returns the name for a sentence: the address, preceded by the construct, which its author knows better.
+    /// Returns the name for a sentence: the author's, or else the address, preceded by the construct, which its author
+    /// knows better.
     pub fn shown(&self) -> String {
-        match &self.construct {
-            Some(construct) => format!("`{construct}` (`{}`)", self.address),
-            None => format!("`{}`", self.address),
+        match (&self.label, &self.construct) {
+            (Some(label), _) => label.to_string(),
+            (None, Some(construct)) => format!("`{construct}` (`{}`)", self.address),
+            (None, None) => format!("`{}`", self.address),
         }
     }
 }

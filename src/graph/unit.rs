@@ -199,11 +199,11 @@ impl UnitGraph {
     }
 
     /// Counts a resource at `span` whose type `kind` is not read, if it belongs to a queue according to its type:
-    /// `awscc_sqs_queue`, `Acme::SQS::Queue::MODULE`.
+    /// `awscc_sqs_queue_policy`, `Acme::SQS::Queue::MODULE`.
     pub(crate) fn note_unread_kind(&mut self, kind: &Arc<str>, span: Span) {
         let mut words = kind.split(|c: char| !c.is_ascii_alphanumeric());
         let is_of_queue = words.any(|word| matches!(word, "sqs" | "SQS" | "EventsV2"));
-        if is_of_queue || &**kind == "awscc_lambda_event_source_mapping" {
+        if is_of_queue {
             self.unread_kinds.entry(kind.clone()).or_insert((0, span)).0 += 1;
         }
     }

@@ -336,9 +336,10 @@ fn unread_parts_are_reported() {
         ("template.yaml", of_kind("AWS::EC2::VPC"), None),
         (
             "main.tf",
-            terraform("awscc_sqs_queue"),
-            Some("2 resources of the type `awscc_sqs_queue` are not read"),
+            terraform("awscc_sqs_queue_policy"),
+            Some("2 resources of the type `awscc_sqs_queue_policy` are not read"),
         ),
+        ("main.tf", terraform("awscc_sqs_queue"), None),
         ("main.tf", terraform("awscc_ec2_vpc"), None),
         ("main.tf", terraform("aws_sqs_queue"), None),
     ] {

@@ -8,7 +8,7 @@ use sqslint::{Options, Outcome};
 type File = (&'static str, &'static str);
 
 /// Units that write the ARN of their queue to the parameter `/jobs/dev/arn`.
-const WRITERS: [File; 4] = [
+const WRITERS: [File; 5] = [
     (
         "infra/main.tf",
         r#"
@@ -56,6 +56,17 @@ resources:
       Type: AWS::SSM::Parameter
       Properties: {Type: String, Name: '/jobs/${sls:stage}/arn', Value: !GetAtt Jobs.Arn}
 ",
+    ),
+    (
+        "infra/main.tf",
+        r#"
+resource "awscc_sqs_queue" "jobs" { visibility_timeout = 30 }
+resource "awscc_ssm_parameter" "jobs" {
+  name  = "/jobs/dev/arn"
+  type  = "String"
+  value = awscc_sqs_queue.jobs.arn
+}
+"#,
     ),
 ];
 
@@ -213,7 +224,10 @@ fn with_nested(reader: File) -> Vec<File> {
 
 /// Returns `true` if the only mapping of `outcome` polls the queue of a writer.
 fn is_linked(outcome: &Outcome) -> bool {
-    matches!(&*polled(outcome).join(" "), "Jobs" | "aws_sqs_queue.jobs")
+    matches!(
+        &*polled(outcome).join(" "),
+        "Jobs" | "aws_sqs_queue.jobs" | "awscc_sqs_queue.jobs"
+    )
 }
 
 #[test]
@@ -361,5 +375,166 @@ fn forms_of_parameters_and_secrets_are_understood() {
         let writer = writing(Box::leak(writer.replace("VALUE", value).into_boxed_str()));
         let outcome = check(&[reading(declared, expression), writer]);
         assert_eq!(polled(&outcome), [expected], "{expression}: {value}");
+    }
+}
+
+const QUEUE: &str = "resource \"aws_sqs_queue\" \"jobs\" {}\n";
+const OUTPUTS: &str =
+    "output \"arn\" { value = aws_sqs_queue.jobs.arn }\noutput \"queues\" { value = { jobs = aws_sqs_queue.jobs } }\n";
+const S3: &str =
+    "terraform {\n  backend \"s3\" {\n    bucket = \"states\"\n    key = \"net/terraform.tfstate\"\n  }\n}\n";
+
+#[test]
+fn state_is_read_by_roots_with_equal_settings() {
+    let gcs = "terraform {\n  backend \"gcs\" {\n    bucket = \"b\"\n    prefix = \"p\"\n  }\n}\n";
+    let cloud = "terraform {\n  cloud {\n    organization = \"o\"\n    workspaces { name = \"net\" }\n  }\n}\n";
+    let partial = S3.replace("bucket = \"states\"", "");
+    let same = "bucket = \"states\", key = \"net/terraform.tfstate\"";
+    let rows: [(&str, &str, &str, &str, bool); 16] = [
+        (S3, "s3", same, "arn", true),
+        (S3, "s3", same, "queues[\"jobs\"].arn", true),
+        (S3, "s3", same, "another", false),
+        (
+            S3,
+            "s3",
+            "bucket = \"others\", key = \"net/terraform.tfstate\"",
+            "arn",
+            false,
+        ),
+        (
+            S3,
+            "s3",
+            "bucket = \"states\", key = \"other/terraform.tfstate\"",
+            "arn",
+            false,
+        ),
+        (
+            S3,
+            "s3",
+            "bucket = var.unknown, key = \"net/terraform.tfstate\"",
+            "arn",
+            false,
+        ),
+        (&partial, "s3", same, "arn", false),
+        (
+            S3,
+            "s3",
+            "bucket = \"states\", key = \"net/terraform.tfstate\" }\n  workspace = terraform.workspace\n  defaults = {",
+            "arn",
+            true,
+        ),
+        (
+            S3,
+            "s3",
+            "bucket = \"states\", key = \"net/terraform.tfstate\" }\n  workspace = \"prod\"\n  defaults = {",
+            "arn",
+            false,
+        ),
+        (
+            S3,
+            "s3",
+            "bucket = \"states\", key = \"env:/prod/net/terraform.tfstate\"",
+            "arn",
+            false,
+        ),
+        (S3, "gcs", "bucket = \"states\", prefix = \"net\"", "arn", false),
+        (gcs, "gcs", "bucket = \"b\", prefix = \"p\"", "arn", true),
+        (
+            cloud,
+            "remote",
+            "organization = \"o\", workspaces = { name = \"net\" }",
+            "arn",
+            true,
+        ),
+        (
+            cloud,
+            "remote",
+            "organization = \"o\", workspaces = { name = \"app\" }",
+            "arn",
+            false,
+        ),
+        ("", "local", "path = \"../infra/terraform.tfstate\"", "arn", true),
+        ("", "local", "path = \"../other/terraform.tfstate\"", "arn", false),
+    ];
+    for (backend, kind, config, output, expected) in rows {
+        let data = format!(
+            "data \"terraform_remote_state\" \"n\" {{\n  backend = \"{kind}\"\n  config = {{ {config} }}\n}}\n"
+        );
+        let reader = reading(&data, &format!("data.terraform_remote_state.n.outputs.{output}"));
+        let writer = format!("{backend}{QUEUE}{OUTPUTS}");
+        let outcome = check(&[reader, ("infra/main.tf", Box::leak(writer.into_boxed_str()))]);
+        assert_eq!(
+            is_linked(&outcome),
+            expected,
+            "{config} {output}: {:?}",
+            polled(&outcome)
+        );
+    }
+}
+
+/// A service with a queue and an exported output.
+const QUEUES: File = (
+    "queues/serverless.yml",
+    r"
+service: queues
+provider: {name: aws, runtime: nodejs20.x, region: eu-west-1}
+resources:
+  Resources: {Jobs: {Type: AWS::SQS::Queue}}
+  Outputs: {JobsArn: {Value: !GetAtt Jobs.Arn, Export: {Name: jobs-arn}}}
+",
+);
+
+#[test]
+fn outputs_of_stacks_are_read_in_every_dialect() {
+    let service = |arn: &str| -> File {
+        let text = format!(
+            "service: app\nprovider: {{name: aws, runtime: nodejs20.x}}\nfunctions:\n  work: {{handler: a.b, events: [{{sqs: {{arn: {arn}}}}}]}}\n"
+        );
+        ("app/serverless.yml", Box::leak(text.into_boxed_str()))
+    };
+    let stack = "data \"aws_cloudformation_stack\" \"s\" { name = \"queues-dev\" }";
+    let export = "data \"aws_cloudformation_export\" \"e\" { name = \"jobs-arn\" }";
+    let import = READERS[4]
+        .1
+        .replace("!Sub '{{resolve:ssm:/jobs/${Stage}/arn}}'", "!ImportValue jobs-arn");
+    let rows: [(File, bool); 11] = [
+        (service("'${cf:queues-dev.JobsArn}'"), true),
+        (service("'${cf:queues-${sls:stage}.JobsArn}'"), true),
+        (service("'${cf(eu-west-1):queues-dev.JobsArn}'"), true),
+        (service("'${cf.eu-west-1:queues-dev.JobsArn}'"), true),
+        (service("'${cf(us-east-1):queues-dev.JobsArn}'"), false),
+        (service("'${cf:queues-prod.JobsArn}'"), false),
+        (service("'${cf:queues-dev.JobsArn, ''none''}'"), false),
+        (service("!ImportValue jobs-arn"), true),
+        (
+            reading(stack, "data.aws_cloudformation_stack.s.outputs[\"JobsArn\"]"),
+            true,
+        ),
+        (reading(export, "data.aws_cloudformation_export.e.value"), true),
+        (("app/template.yaml", Box::leak(import.into_boxed_str())), true),
+    ];
+    for (reader, expected) in rows {
+        let outcome = check(&[QUEUES, reader]);
+        assert_eq!(is_linked(&outcome), expected, "{}\n{:?}", reader.1, polled(&outcome));
+    }
+}
+
+#[test]
+fn compose_file_passes_outputs_to_services() {
+    let compose: File = (
+        "serverless-compose.yml",
+        "services:\n  queues: {path: queues}\n  app: {path: app, params: {jobs: '${queues.JobsArn}', other: '${queues.None}'}}\n",
+    );
+    for (parameter, expected) in [("jobs", true), ("other", false), ("unset", false)] {
+        let text = READERS[6].1.replace(
+            "${ssm(eu-west-1):/jobs/dev/arn~true}",
+            &format!("${{param:{parameter}}}"),
+        );
+        let outcome = check(&[
+            QUEUES,
+            compose,
+            ("app/serverless.yml", Box::leak(text.into_boxed_str())),
+        ]);
+        assert_eq!(is_linked(&outcome), expected, "{parameter}: {:?}", polled(&outcome));
     }
 }

@@ -5,6 +5,7 @@
 //! It knows the queues of the plugin Lift (`lift`) and the references of the plugin `serverless-pseudo-parameters`
 //! (`pseudo`). Resources of other plugins are missing.
 
+mod compose;
 mod events;
 mod functions;
 mod lift;
@@ -50,6 +51,8 @@ struct Compiled {
     places: FxHashMap<Arc<str>, usize>,
     /// Keys and timeouts of the compiled functions by id.
     timeouts: FxHashMap<Arc<str>, (Span, Timeout)>,
+    /// The authors' names of generated resources, by id.
+    labels: FxHashMap<Arc<str>, String>,
     unknown_keys: Vec<UnknownKey>,
     events_without_arn: Vec<EventWithoutArn>,
     /// Unread parts of the service, as notes on the unit.
@@ -90,6 +93,7 @@ pub struct Service {
     pub region: Option<Arc<str>>,
     generated: FxHashSet<Arc<str>>,
     timeouts: FxHashMap<Arc<str>, (Span, Timeout)>,
+    labels: FxHashMap<Arc<str>, String>,
     /// Unknown keys of `sqs` events.
     pub unknown_keys: Vec<UnknownKey>,
     /// `sqs` events that name no queue.
@@ -101,6 +105,12 @@ impl Service {
     /// write or extend like CloudFormation.
     pub fn is_generated(&self, id: &str) -> bool {
         self.generated.contains(id)
+    }
+
+    /// Returns the author's name of the generated resource `id`: `` `worker` ``, "event `sqs: orders` of `worker`".
+    pub fn label(&self, id: &str) -> Option<&str> {
+        let label = self.labels.get(id).filter(|_| self.is_generated(id));
+        label.map(String::as_str)
     }
 
     /// Returns the key of the function whose logical id is `id`, and the origin of its timeout.
@@ -168,6 +178,7 @@ pub(crate) fn evaluate(
         region: known_text(&mut resolver, &["provider", "region"]).map(Arc::from),
         generated: generated.into_keys().filter(|id| !written.contains(id)).collect(),
         timeouts: compiled.timeouts,
+        labels: compiled.labels,
         unknown_keys: compiled.unknown_keys,
         events_without_arn: compiled.events_without_arn,
     };

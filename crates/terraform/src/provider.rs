@@ -20,7 +20,10 @@ pub fn is_name(kind: &str, attribute: &str) -> bool {
                 | "aws_cloudwatch_event_rule"
                 | "aws_sns_topic",
             "name"
-        ) | ("aws_lambda_function" | "aws_lambda_alias", "function_name")
+        ) | (
+            "aws_lambda_function" | "aws_lambda_alias" | "awscc_lambda_function",
+            "function_name"
+        ) | ("awscc_sqs_queue", "queue_name")
             | ("aws_s3_bucket", "bucket")
     )
 }
@@ -43,13 +46,15 @@ pub(crate) fn partition(region: &str) -> &'static str {
 pub fn form(kind: &str, attribute: &str) -> Option<Form> {
     match (kind, attribute) {
         (_, "arn" | "stream_arn") | ("aws_kms_alias", "target_key_arn") => Some(Form::Arn),
-        ("aws_sqs_queue", "id" | "url") => Some(Form::Url),
-        (_, "name" | "bucket") if is_name(kind, attribute) => Some(Form::Name),
+        ("aws_sqs_queue", "id" | "url") | ("awscc_sqs_queue", "id" | "queue_url") => Some(Form::Url),
+        (_, "name" | "bucket" | "queue_name") if is_name(kind, attribute) => Some(Form::Name),
         ("aws_kms_key" | "aws_kms_alias", "key_id" | "target_key_id") => Some(Form::Name),
         ("aws_lambda_function" | "aws_lambda_alias", "qualified_arn" | "invoke_arn" | "qualified_invoke_arn") => {
             Some(Form::Arn)
         }
-        ("aws_lambda_function" | "aws_lambda_alias", "function_name" | "id") => Some(Form::Name),
+        ("aws_lambda_function" | "aws_lambda_alias" | "awscc_lambda_function", "function_name" | "id") => {
+            Some(Form::Name)
+        }
         _ => None,
     }
 }

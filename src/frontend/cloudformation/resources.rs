@@ -19,6 +19,7 @@ use cloudformation::sections::Declared;
 use cloudformation::template::Template;
 use conditions::Condition;
 pub(super) use names::kind;
+use std::sync::Arc;
 use view::{BuildSettings, CloudFormation, TemplateValue};
 
 /// Lowers the resources of `template` into `graph`.
@@ -84,10 +85,30 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
         }
     }
 
+    /// Returns the author's name of a generated resource.
+    fn label(&self, declared: &Declared<'t>) -> Option<Arc<str>> {
+        let template = self.view.template;
+        if let Some(service) = template.service {
+            return service.label(&declared.id).map(Arc::from);
+        }
+        // The transform appends the key of an event to the id of its function.
+        let written = template.sources()?.text(declared.header);
+        let event = written.trim_matches(['"', '\'']);
+        declared
+            .made
+            .filter(|_| &*declared.kind == "AWS::Lambda::EventSourceMapping")?;
+        let id = declared.id.strip_suffix("EventSourceMapping").unwrap_or(&declared.id);
+        let owner = id
+            .strip_suffix(event)
+            .filter(|owner| !owner.is_empty() && !event.is_empty())?;
+        Some(format!("event `{event}` of `{owner}`").into())
+    }
+
     fn resource(&mut self, declared: &Declared<'t>) -> Resource {
         let (when, uncertain) = self.view.template.existence(declared);
         let common = Common {
             construct: declared.construct.clone(),
+            label: self.label(declared),
             uncertain,
             region: self.view.template.pseudo_parameter("AWS::Region"),
             account: self.view.template.pseudo_parameter("AWS::AccountId"),

@@ -249,6 +249,7 @@ impl Lowering<Terraform<'_, '_>> {
         };
         let common = Common {
             construct: None,
+            label: None,
             kind: kind.clone(),
             uncertain: member.uncertain.clone().or_else(|| instance.uncertain.clone()),
             calls: instance.calls.clone(),

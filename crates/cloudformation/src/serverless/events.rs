@@ -140,6 +140,9 @@ impl Consumer<'_> {
                     key: entry.key.clone(),
                     span: entry.key_span,
                 }));
+                let arn = event.value.entry(ARN).unwrap_or(event);
+                let label = names::event(self.key, &arn.value);
+                compiled.labels.insert(mapping.key.clone(), label);
                 compiled.put(mapping);
             }
             kind if STREAMS.contains(&kind) => {

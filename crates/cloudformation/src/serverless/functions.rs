@@ -267,6 +267,8 @@ impl Service {
         }
         compiled.put(made);
         compiled.timeouts.insert(id.clone(), (header, timeout));
+        let label = || format!("`{}`", entry.key);
+        compiled.labels.entry(id.clone()).or_insert_with(label);
         if let Some(config) = self.invoke_config(entry, &id) {
             compiled.put(config);
         }

@@ -65,6 +65,8 @@ pub(super) fn compile(
             let at = if let Some(named) = worker.value.as_str() {
                 places.get(named).copied()
             } else {
+                let label = format!("the worker of `{}`", construct.key);
+                compiled.labels.insert(super::names::function(&key).into(), label);
                 functions.push(Entry {
                     key: key.into(),
                     ..worker.clone()
@@ -74,6 +76,10 @@ pub(super) fn compile(
             let function = at.and_then(|at| functions.get_mut(at));
             let visibility = queue.visibility(worker, function.as_deref(), resolver);
             queue.resources(visibility, compiled);
+            for (resource, mark) in [("Queue", ""), ("Dlq", " (DLQ)")] {
+                let label = format!("`{}`{mark}", construct.key);
+                compiled.labels.insert(queue.id(resource).into(), label);
+            }
             if let Some(function) = function {
                 queue.join(function);
             }

@@ -58,6 +58,16 @@ pub(super) fn mapping(key: &str, arn: &Node) -> String {
     )
 }
 
+/// Returns the author's name of the `sqs` event of the function `key`: "event `sqs: orders` of `worker`".
+pub(super) fn event(key: &str, arn: &Node) -> String {
+    let queue = queue_name(arn);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if queue.is_empty() || !queue.chars().all(is_plain) {
+        return format!("event `sqs` of `{key}`");
+    }
+    format!("event `sqs: {queue}` of `{key}`")
+}
+
 /// Returns the part of an ARN that the framework uses as the queue's name: a logical id, the name of an export, or the
 /// end of the ARN.
 fn queue_name(arn: &Node) -> String {

@@ -20,7 +20,7 @@ pub(crate) type Origins = FxHashMap<Span, Vec<Origin>>;
 
 /// The result of resolving a variable.
 #[derive(Debug, Clone)]
-enum Resolved {
+pub(super) enum Resolved {
     /// A value, and its provenance, nearest first.
     Value(Node, Vec<Origin>),
     /// No value; the next source is tried.
@@ -30,14 +30,14 @@ enum Resolved {
 }
 
 /// A value that is unresolved because of this variable itself.
-const UNRESOLVED: Resolved = Resolved::Unresolved(None);
+pub(super) const UNRESOLVED: Resolved = Resolved::Unresolved(None);
 
 /// Resolves the variables of one service.
 pub(super) struct Resolver<'a> {
     root: &'a Node,
     /// The directory of the service.
-    directory: PathBuf,
-    sources: &'a Sources,
+    pub(super) directory: PathBuf,
+    pub(super) sources: &'a Sources,
     /// The stage set by an option.
     asked: Option<String>,
     /// Values of `self:…`, by address.
@@ -380,7 +380,7 @@ impl<'a> Resolver<'a> {
         Resolved::Value(literal(&stage, true, at), vec![origin])
     }
 
-    /// Resolves `${param:…}`: the parameter of the stage, then that of all stages.
+    /// Resolves `${param:…}`: the parameter of the stage, then that of all stages, then that of a compose file.
     fn parameter(&mut self, name: &str, at: Span) -> Resolved {
         let stage = match self.stage_value(at) {
             Resolved::Value(node, _) => scalar(&node).unwrap_or_default(),
@@ -397,7 +397,7 @@ impl<'a> Resolver<'a> {
                 found => return found,
             }
         }
-        Resolved::Missing
+        self.composed(name)
     }
 
     /// Resolves `${strToBool(…)}`.
@@ -445,7 +445,7 @@ impl<'a> Resolver<'a> {
         found
     }
 
-    fn content(&mut self, file: &Path) -> Option<Arc<Node>> {
+    pub(super) fn content(&mut self, file: &Path) -> Option<Arc<Node>> {
         if let Some(known) = self.files.get(file) {
             return known.clone();
         }

@@ -202,7 +202,7 @@ pub(crate) fn reason(written: &str, sources: &[VariableSource<'_>]) -> Reason {
             "env" => (Cause::RunContext, "is read from the environment of a deployment"),
             "ssm" => (Cause::Elsewhere, "is read from the parameter store"),
             "s3" => (Cause::Elsewhere, "is read from a bucket"),
-            "cf" => (Cause::Elsewhere, "is an output of a deployed stack"),
+            "cf" | UNIT_OUTPUT => (Cause::Elsewhere, "is an output of a deployed stack"),
             "aws" | "sls" => (Cause::KnownAfterApply, "is known only when the service is deployed"),
             "opt" | "param" => (Cause::InputWithoutValue, "is set when the service is deployed"),
             "file" if parameters.first().is_some_and(|path| is_code(path)) => {

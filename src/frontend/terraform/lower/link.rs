@@ -5,7 +5,7 @@
 
 use super::view::{pieced, refusal, text};
 use crate::frontend::lower::delivery::API_QUEUE;
-use crate::graph::{Cause, Form, Link, Target, Unresolved};
+use crate::graph::{Cause, Form, Knowledge, Link, Published, Reason, Target, Unresolved};
 use std::borrow::Cow;
 use std::sync::Arc;
 use terraform::eval::Evaluator;
@@ -91,7 +91,7 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
     }
     if id.data {
         let found = looked_up(eval, id, form, depth).or_else(|| data_source_link(id, attribute));
-        return found.ok_or_else(|| known_later().into());
+        return found.ok_or_else(|| looked_up_elsewhere(eval, id, form, known_later()));
     }
     if &*id.kind == "aws_lambda_alias" {
         let function = eval.configured(id, &"function_name".into());
@@ -112,15 +112,32 @@ fn reference(eval: &mut Evaluator, id: &Arc<ResourceId>, attribute: &str, depth:
     Ok(link_to(Target::Resource(id.address().clone()), form))
 }
 
-/// Returns what a data source finds: a resource of the project if one has the name, otherwise an external one.
-fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, depth: usize) -> Option<Link> {
-    let argument = match &*id.kind {
+/// Returns the argument by which a data source finds a resource.
+fn key_of(kind: &str) -> Option<&'static str> {
+    Some(match kind {
         "aws_lambda_function" | "aws_lambda_alias" => "function_name",
         "aws_sqs_queue" | "aws_iam_role" | "aws_sns_topic" => "name",
         "aws_iam_policy" => "arn",
         _ => return None,
+    })
+}
+
+/// Returns the unresolved link of a data source whose name another unit may publish.
+fn looked_up_elsewhere(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, reason: Reason) -> Unresolved {
+    let name = key_of(&id.kind).map(|argument| eval.configured(id, &argument.into()));
+    let Some(published) = name.as_ref().and_then(|name| name.published()) else {
+        return reason.into();
     };
-    let name = eval.configured(id, &argument.into());
+    let published = Published {
+        within: Some(form),
+        ..Published::clone(published)
+    };
+    Unresolved::with_knowledge(reason, Knowledge::Published(Arc::new(published)))
+}
+
+/// Returns what a data source finds: a resource of the project if one has the name, otherwise an external one.
+fn looked_up(eval: &mut Evaluator, id: &Arc<ResourceId>, form: Form, depth: usize) -> Option<Link> {
+    let name = eval.configured(id, &key_of(&id.kind)?.into());
     let found = follow(eval, &name, depth + 1).ok()?;
     let Target::External(name) = &found.target else {
         return Some(Link { form, ..found });
@@ -285,8 +302,8 @@ pub(super) fn service(value: &Value) -> Option<Cow<'static, str>> {
 
 fn service_of_kind(kind: &str) -> Option<Cow<'static, str>> {
     match kind {
-        "aws_sqs_queue" => Some("sqs".into()),
-        _ => kind.starts_with("aws_").then_some("other".into()),
+        "aws_sqs_queue" | "awscc_sqs_queue" => Some("sqs".into()),
+        _ => (kind.starts_with("aws_") || kind.starts_with("awscc_")).then_some("other".into()),
     }
 }
 

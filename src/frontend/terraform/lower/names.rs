@@ -11,7 +11,7 @@ use crate::frontend::lower::mapping::MappingNames;
 use crate::frontend::lower::properties::known;
 use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
-use crate::frontend::lower::{BareName, NodeKind};
+use crate::frontend::lower::{BareName, NodeKind, Path};
 use crate::graph::delivery::{Sender, TargetKind};
 use crate::graph::{Store, limits};
 use std::sync::LazyLock;
@@ -19,18 +19,18 @@ use std::sync::LazyLock;
 /// Returns the kind of node that a resource type becomes; `None` if it is not in the graph.
 pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
     Some(match name {
-        "aws_sqs_queue" => NodeKind::Queue(&QUEUE),
+        "aws_sqs_queue" | "awscc_sqs_queue" => NodeKind::Queue(&QUEUE),
         "aws_sqs_queue_redrive_policy" => NodeKind::RedrivePolicy("queue_url", "redrive_policy"),
         "aws_sqs_queue_redrive_allow_policy" => NodeKind::RedriveAllowPolicy("queue_url", "redrive_allow_policy"),
         "aws_sqs_queue_policy" => NodeKind::QueuePolicy("queue_url", "policy"),
-        "aws_lambda_function" => NodeKind::Function(&FUNCTION),
+        "aws_lambda_function" | "awscc_lambda_function" => NodeKind::Function(&FUNCTION),
         "aws_lambda_function_event_invoke_config" => NodeKind::InvokeConfig(&INVOKE_CONFIG),
         "aws_lambda_function_recursion_config" => NodeKind::RecursionConfig("function_name", "recursive_loop"),
         "aws_lambda_alias" => NodeKind::FunctionAlias("function_name", "name", None),
         "aws_lambda_provisioned_concurrency_config" => {
             NodeKind::ProvisionedConcurrency("function_name", "provisioned_concurrent_executions")
         }
-        "aws_lambda_event_source_mapping" => NodeKind::Mapping(&MAPPING),
+        "aws_lambda_event_source_mapping" | "awscc_lambda_event_source_mapping" => NodeKind::Mapping(&MAPPING),
         "aws_lambda_permission" => NodeKind::Permission("function_name", "principal"),
         "aws_cloudwatch_metric_alarm" => NodeKind::Alarm(&ALARM),
         "aws_cloudwatch_composite_alarm" => NodeKind::CompositeAlarm("alarm_rule"),
@@ -63,7 +63,9 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
         "aws_kms_grant" => NodeKind::RolePolicy("grantee_principal", Granted::Key),
         "aws_kms_alias" => NodeKind::KeyAlias("name", "target_key_id"),
         "aws_iam_instance_profile" => NodeKind::InstanceProfile("name", "role"),
-        "aws_ssm_parameter" => NodeKind::Published(Store::Parameter, "name", &["value", "insecure_value"]),
+        "aws_ssm_parameter" | "awscc_ssm_parameter" => {
+            NodeKind::Published(Store::Parameter, "name", &["value", "insecure_value"])
+        }
         "aws_secretsmanager_secret_version" => NodeKind::Published(Store::Secret, "secret_id", &["secret_string"]),
         "aws_ecs_task_definition" => NodeKind::Worker(&TASK_DEFINITION),
         "aws_batch_job_definition" => NodeKind::Worker(&JOB_DEFINITION),
@@ -73,6 +75,34 @@ pub(in crate::frontend::terraform) fn kind(name: &str) -> Option<NodeKind> {
         "aws_eks_pod_identity_association" => NodeKind::Worker(&POD_IDENTITY),
         _ => return None,
     })
+}
+
+/// Arguments of the Cloud Control provider that have other names than those of the AWS provider. They are the properties
+/// of CloudFormation, and nested objects are values.
+const OF_CLOUD_CONTROL: [(&str, Path); 10] = [
+    (
+        "destination_config.on_failure.destination_arn",
+        "destination_config.on_failure.destination",
+    ),
+    ("image_uri", "code.image_uri"),
+    ("max_message_size", "maximum_message_size"),
+    ("message_retention_seconds", "message_retention_period"),
+    ("name", "queue_name"),
+    ("receive_wait_time_seconds", "receive_message_wait_time_seconds"),
+    ("s3_key", "code.s3_key"),
+    ("tags", "(list of tags)"),
+    ("tags_all", "(list of tags)"),
+    ("visibility_timeout_seconds", "visibility_timeout"),
+];
+
+/// Returns the spelling of the argument at `path` in a resource of type `kind`.
+pub(super) fn spelled(kind: &str, path: Path) -> Path {
+    let is_queue = kind == "awscc_sqs_queue";
+    let rows = OF_CLOUD_CONTROL
+        .iter()
+        .filter(|(known, _)| is_queue || *known != "name");
+    let mut found = rows.filter(|(known, _)| kind.starts_with("awscc_") && *known == path);
+    found.next().map_or(path, |(_, spelled)| spelled)
 }
 
 static QUEUE: QueueNames = QueueNames {

@@ -369,7 +369,7 @@ fn invokes(kind: &str) -> bool {
 /// Returns `true` if an argument called `name` passes a queue or a role to a module.
 fn passes_queue_or_role(name: &str, value: &Value) -> bool {
     match &value.kind {
-        ValueKind::Reference(id, _) => &*id.kind == "aws_sqs_queue" || is_role(value),
+        ValueKind::Reference(..) => is_queue(value) || is_role(value),
         ValueKind::Text(_) => name.contains("role"),
         _ => false,
     }
@@ -383,7 +383,7 @@ fn is_role(value: &Value) -> bool {
 fn is_queue(value: &Value) -> bool {
     let is_of_sqs = |text: &str| text.contains(":sqs:") || text.starts_with("https://sqs.");
     match &value.kind {
-        ValueKind::Reference(id, _) => &*id.kind == "aws_sqs_queue",
+        ValueKind::Reference(id, _) => matches!(&*id.kind, "aws_sqs_queue" | "awscc_sqs_queue"),
         ValueKind::Text(text) => (text.starts_with("arn:") || text.starts_with("https:")) && is_of_sqs(text),
         ValueKind::Template(parts) => {
             let texts = || parts.iter().filter_map(Value::to_text);

@@ -5,6 +5,7 @@ use super::among;
 use super::archive::Archives;
 use super::composed::Names;
 use super::link::{function_link, link, qualifier, service};
+use super::names;
 use crate::frontend::lower::{BareName, Element, Field, Path, Policy, View, last};
 use crate::graph::Reason;
 use crate::graph::{
@@ -75,6 +76,14 @@ impl ConfigurationPart {
     }
 
     /// Returns the value with its span; a reason if it is a block or unknown.
+    /// Returns the spelling of the argument at `path`.
+    fn spelled(&self, path: Path) -> Path {
+        match &self.what {
+            PartKind::Block(block, _) => block.labels.first().map_or(path, |kind| names::spelled(kind, path)),
+            PartKind::Value(..) | PartKind::Unknown(_) => path,
+        }
+    }
+
     fn as_value(&self) -> Result<(&Value, Span), Reason> {
         match &self.what {
             PartKind::Value(value, span) => Ok((value, *span)),
@@ -103,6 +112,7 @@ impl View for Terraform<'_, '_> {
     const SENDS_NULL: bool = true;
 
     fn attribute(&mut self, within: &ConfigurationPart, path: Path) -> Attribute<Option<ConfigurationPart>> {
+        let path = within.spelled(path);
         let (first, rest) = split(path);
         let (value, span, name) = match &within.what {
             PartKind::Unknown(reason) => return Attribute::unresolved(last(path), reason.clone(), within.header),
@@ -161,7 +171,7 @@ impl View for Terraform<'_, '_> {
                 ..within.clone()
             },
         };
-        let (first, rest) = split(path);
+        let (first, rest) = split(within.spelled(path));
         match &within.what {
             PartKind::Unknown(reason) => vec![unknown(reason.clone())],
             PartKind::Value(value, span) => {
@@ -204,6 +214,10 @@ impl View for Terraform<'_, '_> {
 
     fn unknown(&mut self, resource: &ConfigurationPart, is_known: impl Fn(&str) -> bool) -> Vec<(Arc<str>, Span)> {
         match &resource.what {
+            // The arguments of the Cloud Control provider are not listed.
+            PartKind::Block(block, _) if block.labels.first().is_some_and(|kind| kind.starts_with("awscc_")) => {
+                Vec::new()
+            }
             PartKind::Block(block, scope) if !self.eval.is_described(scope.module) => {
                 let arguments = block.body.attributes.iter().map(|one| (&one.name, one.span));
                 let blocks = block.body.blocks.iter().map(|block| (block_type(block), block.header));
