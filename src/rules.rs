@@ -18,6 +18,7 @@ mod batch_item_failures_unreported;
 mod batch_size_out_of_range;
 mod batch_size_without_window;
 mod batching_window_out_of_range;
+mod body_parsed_outside_try;
 mod check_then_act;
 mod claim_never_released;
 mod consumer_heartbeat_too_slow;
@@ -536,6 +537,7 @@ pub static RULES: &[&Rule<'static>] = &[
     &handler_without_time_budget::RULE,
     &handler_reads_first_record_only::RULE,
     &claim_never_released::RULE,
+    &body_parsed_outside_try::RULE,
     &execution_not_idempotent::RULE,
     &handler_polls_own_queue::RULE,
     &batch_item_failures_malformed::RULE,

@@ -2,7 +2,7 @@
 //! every exception and continue, or do not wait for the work.
 
 use super::prelude::*;
-use crate::graph::{Fact, Outcome};
+use crate::graph::{Defect, Fact, Outcome};
 use crate::rules::shared::handlers::{InvokedHandler, invokes};
 use crate::rules::shared::queue_types::PolledQueue;
 
@@ -21,7 +21,9 @@ fn check(findings: &mut Findings<'_>) {
             let is_retried = may_be_alone && handled.handler.outcome_alone != handled.handler.outcome;
             for source in findings.polled_queues(mapping, &handled.when) {
                 let lost = unawaited(mapping, &handled, &source).or_else(|| swallowed(mapping, &handled, &source));
+                let emptied = handled.handler.defect(Defect::EmptiedFullBatch);
                 let lost = lost.filter(|_| !is_retried);
+                let lost = lost.or_else(|| emptied.map(|caught| emptied_batch(mapping, &handled, &source, caught)));
                 if let Some(finding) = lost {
                     findings.report(&source.when, mapping, finding);
                 } else if handled.handler.outcome == Outcome::Unknown || is_retried {
@@ -62,6 +64,23 @@ fn unawaited(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, source:
     let help = "go through the records with `for (const record of event.Records) { await … }`, or wait for all with \
                 `await Promise.all(event.Records.map(…))`";
     Some(lost(mapping, headline, begun).help(help))
+}
+
+fn emptied_batch(
+    mapping: &EventSourceMapping,
+    handled: &InvokedHandler<'_>,
+    source: &PolledQueue<'_>,
+    caught: &Fact,
+) -> Finding {
+    let headline = format!(
+        "{} catches the error that all messages of a batch of {} failed and returns the empty response of the \
+         processor: Lambda deletes all of them",
+        handled.function, source.shown
+    );
+    lost(mapping, headline, caught).help(
+        "let the error propagate, or set `throwOnFullBatchFailure: false` (TypeScript) or \
+         `raise_on_entire_batch_failure=False` (Python)",
+    )
 }
 
 fn lost(mapping: &EventSourceMapping, headline: String, fact: &Fact) -> Finding {
@@ -124,6 +143,72 @@ exports.handler = async (event) => {
             export function parse(body: string): Promise<Order> { return read(body); }                       |
             type Read = Promise<Order>;\\nexport function parse(body: string): Read { return read(body); }    |
             interface Read extends Promise<Order> {}\\nexport const parse = (body: string): Read => read(body); |
+            ",
+        );
+    }
+
+    #[test]
+    fn response_after_the_error_of_a_full_batch_is_empty_in_known_versions() {
+        let template = template("FunctionResponseTypes: [ReportBatchItemFailures]");
+        let check = |source: (&str, &str), file: &str, table: &str| {
+            let files = [("template.yaml", &*template), source, (file, "<version>")];
+            check_file_cases(&RULE, &files, table);
+        };
+        let script = "import { BatchProcessor, EventType, processPartialResponse } from '@aws-lambda-powertools/batch';
+const processor = new BatchProcessor(EventType.SQS);
+export const handler = async (event, context) => {
+  try {
+    return await processPartialResponse(event, async (record) => { await fetch(record.body); }, processor, { context });
+  } catch (error) {
+    return processor.response();
+  }
+};
+";
+        check(
+            ("src/app.ts", script),
+            "src/package.json",
+            r#"
+            version                                                  | finding
+            {"dependencies": {"@aws-lambda-powertools/batch": "2.29.0"}}  | 1
+            {"dependencies": {"@aws-lambda-powertools/batch": "~2.34.0"}} | 1
+            {"dependencies": {"@aws-lambda-powertools/batch": "^2.29.0"}} |
+            {"dependencies": {"@aws-lambda-powertools/batch": "2.36.0"}}  |
+            {"dependencies": {"other": "2.29.0"}}                         |
+            "#,
+        );
+        let never = script.replace("{ context }", "{ context, throwOnFullBatchFailure: false }");
+        let thrown = script.replace("return processor.response();", "throw error;");
+        for accepted in [never, thrown] {
+            check(
+                ("src/app.ts", &accepted),
+                "src/package.json",
+                r#"
+                version                                                  | finding
+                {"dependencies": {"@aws-lambda-powertools/batch": "2.29.0"}}  |
+                "#,
+            );
+        }
+        let python =
+            "from aws_lambda_powertools.utilities.batch import BatchProcessor, EventType, process_partial_response
+processor = BatchProcessor(event_type=EventType.SQS)
+def handler(event, context):
+    try:
+        return process_partial_response(event=event, record_handler=ship, processor=processor, context=context)
+    except Exception as error:
+        print(error)
+        return processor.response()
+def ship(record):
+    requests.post('https://ship.example', data=record.body)
+";
+        check(
+            ("src/app.py", python),
+            "src/requirements.txt",
+            "
+            version                           | finding
+            aws-lambda-powertools==3.2.0      | 1
+            aws_lambda_powertools[all]==2.9.1 | 1
+            aws-lambda-powertools>=2.0        |
+            requests==2.0.0                   |
             ",
         );
     }

@@ -205,6 +205,11 @@ def effects(path):
             name = "rest unnamed" if not given and "m2" in failures else "rest skipped"
             if is_processed and "m3" not in seen and "m3" not in failures and name not in found:
                 found.append(name)
+    if outcome(path) == "partly retried":
+        try:
+            run(path, fails="none", body="{")
+        except BaseException:
+            found.append("fails on a malformed body")
     return ", ".join(found)
 
 

@@ -17,6 +17,7 @@
 //! - `rest skipped`: the third message is not processed if the second is of another kind
 //! - `feeds own queue`, `polls own queue`: the handler sends to the queue that invokes it, or receives from it instead of
 //!   reading its event
+//! - `fails on a malformed body`: the handler fails if the second body is no JSON, although it reports failures
 //! - `starts again`: a message that is delivered again starts another execution or job
 
 use crate::inputs::{check, entries, name, repository};
@@ -38,7 +39,8 @@ struct Section {
 }
 
 /// Effects other than the outcome.
-const EFFECTS: [&str; 5] = [
+const EFFECTS: [&str; 6] = [
+    "fails on a malformed body",
     "feeds own queue",
     "polls own queue",
     "starts again",
@@ -189,6 +191,7 @@ fn statements(directory: &TemporaryDirectory, sections: &[Section]) -> BTreeMap<
                 "record-key-unknown" => UNKNOWN_KEY,
                 "batch-item-failures-incomplete" => "rest unnamed",
                 "handler-skips-remaining-records" => "rest skipped",
+                "body-parsed-outside-try" => "fails on a malformed body",
                 "function-feeds-own-queue" => "feeds own queue",
                 "handler-polls-own-queue" => "polls own queue",
                 "execution-not-idempotent" => "starts again",

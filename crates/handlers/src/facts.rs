@@ -96,6 +96,10 @@ pub enum Defect {
     UnnamedExecution,
     /// Each delivery submits another job.
     RepeatedJob,
+    /// All messages of a batch fail, and the response is empty.
+    EmptiedFullBatch,
+    /// A body that cannot be parsed fails the whole batch, although failures are reported.
+    ParsedOutsideTry,
 }
 
 /// Reason that a function has no [`Handler`], with a clause for people.
@@ -237,6 +241,8 @@ impl Defect {
             Defect::UnnamedRest => "the handler stops here, and the response does not name the rest of the batch",
             Defect::SkippedRest => "this leaves the loop, not only the one record",
             Defect::UnnamedExecution => "without `name`, each delivery starts another execution",
+            Defect::EmptiedFullBatch => "the error ends here, and the response of the processor is empty",
+            Defect::ParsedOutsideTry => "no `try` that reports the message surrounds this",
             Defect::RepeatedJob => "each delivery submits another job",
         }
     }

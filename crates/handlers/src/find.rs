@@ -7,3 +7,4 @@ mod images;
 pub(crate) mod locate;
 pub(crate) mod places;
 pub(crate) mod search;
+pub(crate) mod versions;

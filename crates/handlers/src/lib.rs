@@ -17,6 +17,7 @@ pub use poll::{Loss, LossKind, PollingProgram, Programs, Renewal, StatedTime};
 
 use find::locate::{self, FoundSource, Located, Made, Origin, locate};
 use find::search::Search;
+use find::versions;
 use indexmap::IndexSet;
 use read::language::Language;
 use read::nesting::Refusal;
@@ -274,6 +275,9 @@ fn syntax_of(located: &Located, shown: &str, sources: &Sources) -> Result<Syntax
                     if module.is_script {
                         module.promises = imported::promises(path, text, sources);
                     }
+                    let says = module.says(&words::STANDARD_PROCESSORS) || module.says(&words::FIFO_PROCESSORS);
+                    module.empties_full_batch =
+                        says && versions::empties_full_batch(path, module.is_script, sources.files());
                     module.records_used = imported::records_used(path, text, sources);
                     module.catching = imported::catching(path, text, &module, sources);
                 }

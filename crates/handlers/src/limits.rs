@@ -26,6 +26,8 @@ pub(crate) const MAX_BUNDLES: usize = 2_000;
 pub(crate) const MAX_WORKSPACES: usize = 200;
 /// Maximum size of a Dockerfile in bytes.
 pub(crate) const MAX_DOCKERFILE_SIZE: u64 = 64 << 10;
+/// Maximum size of a lock file in bytes.
+pub(crate) const MAX_LOCK_SIZE: u64 = 2 << 20;
 /// Maximum number of files that extend each other.
 pub(crate) const MAX_TSCONFIG_EXTENDS: usize = 4;
 /// Maximum number of files that are searched for programs. In a larger repository, none are found.

@@ -215,7 +215,7 @@ def handler(event, context):
             return
         ship(order)
 
-#: rest named in a return for another kind · partly retried
+#: rest named in a return for another kind · partly retried · effect: fails on a malformed body
 def handler(event, context):
     records = event["Records"]
     failures = []

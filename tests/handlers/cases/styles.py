@@ -155,7 +155,7 @@ def handler(event, context):
         except Exception:
             logger.exception("failed")
 
-#: walrus and continue · partly retried
+#: walrus and continue · partly retried · effect: fails on a malformed body
 def handler(event, context):
     failures = []
     for record in event["Records"]:

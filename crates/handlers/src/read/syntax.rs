@@ -21,6 +21,8 @@ pub(crate) struct Module {
     pub(crate) catching: rustc_hash::FxHashSet<Arc<str>>,
     /// Ends of the objects of `of?.member`.
     pub(crate) optional: rustc_hash::FxHashSet<usize>,
+    /// `true` if the response of Powertools' processor is known to be empty after all messages failed.
+    pub(crate) empties_full_batch: bool,
     /// `true` for JavaScript and TypeScript, where blocks are scopes and failures of promises wait for an `await`.
     pub(crate) is_script: bool,
 }

@@ -56,7 +56,13 @@ impl<'m> Machine<'m> {
             }
             ("sys" | "exit" | "quit" | "os", "exit" | "quit" | "_exit") => return Err(Flow::Raise(Value::Exit)),
             ("process", "exit" | "abort") => return Err(Flow::Exit),
-            _ if reads::parses(root, name) && !self.is_loading => return Ok(self.parsed(&first, whole)),
+            _ if reads::parses(root, name) && !self.is_loading => {
+                let is_failing = self.mask(&first) & self.failing != 0 && self.run.failed.is_none();
+                if is_failing && self.fails_parsing {
+                    return Err(self.fail_parsing(whole));
+                }
+                return Ok(self.parsed(&first, whole));
+            }
             ("JSON", "stringify") | ("json", "dumps") => match first {
                 Value::Object(id) => Value::Json(id),
                 other => Value::Unknown(self.mask(&other)),

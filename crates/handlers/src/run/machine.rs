@@ -54,6 +54,8 @@ pub(crate) struct Machine<'m> {
     pub(super) current: Mask,
     /// Records of the batch, as a list.
     pub(super) records: Id,
+    /// `true` if only the parsing of the message fails, and no work on it.
+    pub(super) fails_parsing: bool,
     /// Mask of the message whose work fails.
     pub(super) failing: Mask,
     /// Address of a call whose method `promise` is called.
@@ -211,6 +213,7 @@ impl<'m> Machine<'m> {
             depth: 0,
             current: 0,
             records: 0,
+            fails_parsing: false,
             failing: 0,
             promised: 0,
             loops: Vec::new(),

@@ -116,7 +116,15 @@ impl<'m> Machine<'m> {
             return Ok(());
         };
         if may_raise && count > 0 && items.len() == count {
-            // A batch of which every message failed fails as a whole.
+            // A batch of which every message failed fails as a whole, before the response is set in most versions.
+            let is_open = !self.module.empties_full_batch;
+            let empty = self.add(Object::List {
+                items: Vec::new(),
+                is_open,
+            });
+            if let Object::Processor { failures, .. } = &mut self.heap[id] {
+                *failures = empty;
+            }
             return Err(Flow::Raise(Value::Error(
                 Some("BatchProcessingError".into()),
                 self.failing,

@@ -72,6 +72,9 @@ pub(crate) struct Facts<'m> {
     pub(crate) reads: HandlerReads,
 }
 
+/// Paths, and whether they are all.
+type Explored<'m> = (Vec<Path<'m>>, bool);
+
 /// A path.
 #[derive(Debug)]
 pub(super) struct Path<'m> {
@@ -215,7 +218,6 @@ impl<'m> Entry<'m> {
         let (mut paths, mut is_complete) = self.explore(loaded, 3, bit(1));
         let first_only = is_complete.then(|| first_only(&paths)).flatten();
         let response = response(&paths, is_complete, module);
-        let defects = defects(&paths, module, first_only.is_some());
         let queues = services::queues(&paths, is_complete);
         if first_only.is_some() {
             // Its batches have one message, or it loses the others in any case.
@@ -223,6 +225,7 @@ impl<'m> Entry<'m> {
         }
         let explored = (paths, is_complete);
         let outcome = outcome_of(&explored);
+        let defects = self.defects(loaded, &explored, first_only.is_some());
         let (paths, is_complete) = explored;
         let failed = || paths.iter().filter(|path| path.outcome.is_some());
         // The class of an object may be one of another file that handles the failure.
@@ -312,8 +315,33 @@ impl<'m> Entry<'m> {
         }
     }
 
+    /// Returns the defects of the paths, and those that other batches show.
+    fn defects(&self, loaded: &Machine<'m>, explored: &Explored<'m>, is_first_only: bool) -> Vec<(Defect, TextRange)> {
+        let mut all = services::repeated(&explored.0, loaded.module);
+        if is_first_only {
+            return all;
+        }
+        all.extend(left::left(&explored.0));
+        if outcome_of(explored) != Outcome::Reported {
+            return all;
+        }
+        if explored.0.iter().any(|path| path.processor.is_some()) {
+            let alone = self.explore(loaded, 1, bit(0));
+            let at = alone.0.iter().find_map(|path| path.run.vanished.clone());
+            let at = at.filter(|_| outcome_of(&alone) == Outcome::Deleted);
+            all.extend(at.map(|at| (Defect::EmptiedFullBatch, at)));
+        }
+        let mut loaded = loaded.clone();
+        loaded.fails_parsing = true;
+        let malformed = self.explore(&loaded, 3, bit(1));
+        let failed = malformed.0.iter().find_map(|path| path.run.failed);
+        let failed = failed.filter(|_| outcome_of(&malformed) == Outcome::Raised);
+        all.extend(failed.map(|failed| (Defect::ParsedOutsideTry, failed.call.at.clone())));
+        all
+    }
+
     /// Runs the handler on all paths; returns `false` with them if there were too many.
-    fn explore(&self, loaded: &Machine<'m>, records: usize, failing: Mask) -> (Vec<Path<'m>>, bool) {
+    fn explore(&self, loaded: &Machine<'m>, records: usize, failing: Mask) -> Explored<'m> {
         let (mut paths, mut choices, mut steps) = (Vec::new(), Choices::default(), 0);
         loop {
             let mut machine = loaded.clone();
@@ -586,14 +614,6 @@ fn is_method_elsewhere(call: &Expression, module: &Module) -> bool {
     let is_import =
         |one: &Statement| matches!(&one.kind, StatementKind::Import(names) if names.iter().any(|name| **name == *root));
     matches!(callee.kind, Term::Member(..)) && (module.catching.contains(root) || !module.body.iter().any(is_import))
-}
-
-fn defects(paths: &[Path<'_>], module: &Module, is_first_only: bool) -> Vec<(Defect, TextRange)> {
-    let mut all = services::repeated(paths, module);
-    if !is_first_only {
-        all.extend(left::left(paths));
-    }
-    all
 }
 
 /// Returns the outcome of all paths.

@@ -255,6 +255,7 @@ impl<'m> Machine<'m> {
             match &self.run.failed {
                 Some(failure) if failure.site == address => return self.failed(failure.is_late, site),
                 Some(_) => self.run.is_parked |= given & self.failing != 0,
+                None if self.fails_parsing => {}
                 None => {
                     let is_async = self.module.is_script || self.frames.last().is_some_and(|frame| frame.is_async);
                     let returns_promise = self.returns_promise(site);
@@ -285,6 +286,20 @@ impl<'m> Machine<'m> {
             }
         }
         Ok(Value::Unknown(given))
+    }
+
+    /// Fails because the body of the message is malformed.
+    pub(super) fn fail_parsing(&mut self, call: &'m Expression) -> Flow {
+        self.run.failed = Some(Failure {
+            site: std::ptr::from_ref(call) as usize,
+            call,
+            is_request: false,
+            is_late: false,
+            has_event: false,
+            is_simple: false,
+            function: None,
+        });
+        Flow::Raise(Value::Failure)
     }
 
     /// Returns whether `call` returns a promise, by the declaration of an imported function, or as one of Node.js or of
