@@ -41,7 +41,7 @@ fn untimed(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, looped: &
     let then = if handled.handler.unreleased_claim.is_some() {
         "after a timeout all of them are delivered again, and those with a claim are skipped"
     } else {
-        "after a timeout all of them are retried, those that are done included"
+        "after a timeout all of them are delivered again, those that are done included"
     };
     let headline = format!(
         "{} works through up to {} messages and never asks for the time left: {then}",
