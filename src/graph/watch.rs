@@ -6,8 +6,8 @@
 
 use super::alarms::{NAMESPACE, is_blind, is_misspelled_namespace, reveals_backlog};
 use super::{
-    Alarm, AlarmMetric, Attribute, Cause, DeadLetterUse, Graph, Link, Owner, Pattern, Queue, Reason, Resource,
-    ResourceKey, State, Target, UnitId, Unresolved,
+    Alarm, AlarmMetric, Attribute, Cause, Graph, Link, Pattern, Queue, Reason, Resource, ResourceKey, State, Target,
+    UnitId, Unresolved,
 };
 use conditions::Condition;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -283,22 +283,16 @@ impl Graph {
                 add(source.resource.unit, link, &when);
             }
         }
-        let functions = self
-            .functions()
-            .iter()
-            .map(|one| ((one.resource.unit, &one.resource.address), one));
-        let functions: FxHashMap<_, _> = functions.collect();
         // Lambda sends only failures of asynchronous invocations there.
-        let is_idle = |unit: UnitId, used: &DeadLetterUse| {
-            let function = functions.get(&(unit, &used.resource));
-            used.owner == Owner::Function
-                && function.is_some_and(|one| self.asynchronous_invocations_of(one).is_empty())
-        };
-        for (unit, used) in self
-            .dead_letter_uses()
-            .iter()
-            .filter(|(unit, used)| !is_idle(*unit, used))
-        {
+        let mut settings: FxHashMap<Span, bool> = FxHashMap::default();
+        for function in self.functions() {
+            let is_invoked = !self.asynchronous_invocations_of(function).is_empty();
+            for setting in &function.failure_targets {
+                *settings.entry(setting.span).or_default() |= is_invoked;
+            }
+        }
+        let uses = self.dead_letter_uses().iter();
+        for (unit, used) in uses.filter(|(_, used)| settings.get(&used.span) != Some(&false)) {
             for (when, _, link) in used.target.known_in(&used.when) {
                 add(*unit, link, &when);
             }

@@ -442,6 +442,25 @@ Resources:
     }
 
     #[test]
+    fn destination_of_a_function_counts_if_it_is_invoked_asynchronously() {
+        CloudFormation.check_cases(
+            &RULE,
+            "
+Resources:
+  D: {Type: AWS::SQS::Queue}
+  F: {Type: AWS::Lambda::Function}
+  C:
+    Type: AWS::Lambda::EventInvokeConfig
+    Properties: {FunctionName: !Ref F, Qualifier: $LATEST, DestinationConfig: {OnFailure: {Destination: !GetAtt D.Arn}}}
+  P:
+    Type: AWS::Lambda::Permission
+    Properties: {FunctionName: !Ref F, Principal: <by>}
+",
+            "by | finding\n s3.amazonaws.com | 1\n apigateway.amazonaws.com |",
+        );
+    }
+
+    #[test]
     fn only_names_and_arns_in_exports_may_lead_to_an_alarm() {
         CloudFormation.check_cases(
             &RULE,
