@@ -168,7 +168,7 @@ const NEARLY_LINEAR: f64 = 6.0;
 /// Name of a shape of input, the files of that shape with a number of resources, and the smaller number.
 type Curve = (&'static str, fn(usize) -> Vec<many::File>, usize);
 
-const CURVES: [Curve; 16] = [
+const CURVES: [Curve; 17] = [
     ("statements of a queue's policy", curves::topics, 200),
     ("statements of a role's policy", curves::polled, 100),
     ("policies of one queue", curves::policies, 100),
@@ -184,6 +184,7 @@ const CURVES: [Curve; 16] = [
     ("handlers of one file", curves::handlers, 50),
     ("functions of one imported file", curves::imported, 10),
     ("functions of a service", curves::functions, 200),
+    ("parameters of other roots", curves::parameters, 100),
     ("fixes of templates that may be parts of others", curves::fragments, 100),
 ];
 

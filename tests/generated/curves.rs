@@ -195,3 +195,23 @@ pub(crate) fn fragments(count: usize) -> Vec<File> {
     };
     (0..count).map(file).collect()
 }
+
+/// Returns `count` roots that each write a parameter, and as many that each read one of them.
+pub(crate) fn parameters(count: usize) -> Vec<File> {
+    let writer = |at: usize| {
+        let text = format!(
+            "resource \"aws_sqs_queue\" \"q\" {{}}\nresource \"aws_ssm_parameter\" \"p\" {{\n  name  = \"/queues/{at}\"\n  \
+             type  = \"String\"\n  value = aws_sqs_queue.q.arn\n}}\n"
+        );
+        (format!("queues/{at}/main.tf"), text)
+    };
+    let reader = |at: usize| {
+        let text = format!(
+            "data \"aws_ssm_parameter\" \"p\" {{ name = \"/queues/{at}\" }}\nresource \"aws_lambda_function\" \"f\" {{\n  \
+             function_name = \"f\"\n}}\nresource \"aws_lambda_event_source_mapping\" \"m\" {{\n  \
+             event_source_arn = data.aws_ssm_parameter.p.value\n  function_name = aws_lambda_function.f.arn\n}}\n"
+        );
+        (format!("workers/{at}/main.tf"), text)
+    };
+    (0..count).flat_map(|at| [writer(at), reader(at)]).collect()
+}
