@@ -25,6 +25,9 @@ const DYNAMIC: [&str; 10] = [
     "vars",
 ];
 
+/// Maximum number of functions that are named instead.
+const MOST_NAMED: usize = 12;
+
 /// Returns the names of the functions that a file has, if it is understood and certainly lacks `name`.
 pub(crate) fn functions_instead(module: &Module, text: &str, name: &str) -> Option<Vec<Arc<str>>> {
     if module.is_script {
@@ -32,10 +35,15 @@ pub(crate) fn functions_instead(module: &Module, text: &str, name: &str) -> Opti
         let lacks =
             exports::origin(text, Language::Script, name) == Defined::Nowhere && exports_are_known(&tokens, name);
         let exported = |function: &Arc<str>| exports::origin(text, Language::Script, function) == Defined::Here;
-        return lacks.then(|| functions(&module.body).filter(exported).collect());
+        return lacks.then(|| functions(&module.body).take(MOST_NAMED).filter(exported).collect());
     }
     let lacks = !module.says(&DYNAMIC) && !binds(&module.body, name);
-    lacks.then(|| functions(&module.body).filter(|name| !name.starts_with('_')).collect())
+    lacks.then(|| {
+        functions(&module.body)
+            .filter(|name| !name.starts_with('_'))
+            .take(MOST_NAMED)
+            .collect()
+    })
 }
 
 /// Returns the functions outside of classes and other functions.

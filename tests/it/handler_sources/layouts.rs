@@ -285,10 +285,10 @@ fn imports_of_workspaces_and_layers_are_followed() {
                 &[
                     ("app/app.ts", exports),
                     ("package.json", root),
-                    ("packages/o/package.json", package),
-                    ("packages/o/src/index.ts", SCRIPT),
+                    ("packages/orders/package.json", package),
+                    ("packages/orders/src/index.ts", SCRIPT),
                 ],
-                "run packages/o/src/index.ts:3",
+                "run packages/orders/src/index.ts:3",
             ),
             (
                 "pnpm",
@@ -297,10 +297,10 @@ fn imports_of_workspaces_and_layers_are_followed() {
                     ("app/app.ts", &exports.replace("orders'", "orders/handler'")),
                     ("package.json", "{}"),
                     ("pnpm-workspace.yaml", "packages:\n  - 'packages/*'\n"),
-                    ("packages/o/package.json", package),
-                    ("packages/o/handler.ts", SCRIPT),
+                    ("packages/orders/package.json", package),
+                    ("packages/orders/handler.ts", SCRIPT),
                 ],
-                "run packages/o/handler.ts:3",
+                "run packages/orders/handler.ts:3",
             ),
             (
                 "another package",
@@ -308,8 +308,8 @@ fn imports_of_workspaces_and_layers_are_followed() {
                 &[
                     ("app/app.ts", exports),
                     ("package.json", root),
-                    ("packages/o/package.json", r#"{"name": "@shop/order"}"#),
-                    ("packages/o/src/index.ts", SCRIPT),
+                    ("packages/orders/package.json", r#"{"name": "@shop/order"}"#),
+                    ("packages/orders/src/index.ts", SCRIPT),
                 ],
                 "`app/app.ts` is not understood, or has no handler `run`",
             ),

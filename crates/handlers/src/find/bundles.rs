@@ -41,6 +41,7 @@ pub(crate) fn is_configuration(path: &Path) -> bool {
 /// Returns the bundles that the configurations at `paths` describe.
 pub(crate) fn read(paths: &[PathBuf], files: &Files) -> Vec<Bundle> {
     let mut all = Vec::new();
+    let mut most = limits::MAX_BUNDLERS;
     for path in paths.iter().take(limits::MAX_BUNDLERS) {
         let Some(text) = files
             .read(path, limits::MAX_TSCONFIG_SIZE)
@@ -54,7 +55,7 @@ pub(crate) fn read(paths: &[PathBuf], files: &Files) -> Vec<Bundle> {
         let found = if path.ends_with("package.json") {
             commands(&tokens)
         } else {
-            configured(&tokens)
+            configured(&tokens, &mut most)
         };
         for entry in found {
             // An entry point is relative to the project, with `./` or without.
@@ -105,8 +106,8 @@ struct Entry {
     name: String,
 }
 
-/// Reads the objects with `entry` or `entryPoints` in a script.
-fn configured(tokens: &[Token<'_>]) -> Vec<Entry> {
+/// Reads the objects with `entry` or `entryPoints` in a script, `most` at most: each is searched for its braces.
+fn configured(tokens: &[Token<'_>], most: &mut usize) -> Vec<Entry> {
     let mut all = Vec::new();
     for at in 0..tokens.len() {
         let (Token::Word(key) | Token::Text(key)) = tokens[at] else {
@@ -115,6 +116,8 @@ fn configured(tokens: &[Token<'_>]) -> Vec<Entry> {
         if !matches!(key, "entry" | "entryPoints") || tokens.get(at + 1) != Some(&Token::Sign(b':')) {
             continue;
         }
+        let Some(left) = most.checked_sub(1) else { break };
+        *most = left;
         let settings = around(tokens, at);
         let value = &tokens[at + 2..];
         let entries = match value.first() {
@@ -357,7 +360,7 @@ mod tests {
             ("module.exports = { entry: glob.sync('src/*.ts') }", vec![]),
             ("entry: {{{[[", vec![]),
         ] {
-            assert_eq!(shown(configured(&tokens(text))), expected, "{text}");
+            assert_eq!(shown(configured(&tokens(text), &mut 9)), expected, "{text}");
         }
     }
 
@@ -383,7 +386,7 @@ mod tests {
             ("build({ entryPoints: ['src/*.ts'], outdir: 'dist' })", vec![]),
             ("build({ entryPoints: ['src/x.ts'] })", vec![]),
         ] {
-            assert_eq!(shown(configured(&tokens(text))), expected, "{text}");
+            assert_eq!(shown(configured(&tokens(text), &mut 9)), expected, "{text}");
         }
         let package = r#"{"scripts": {"build": "rm -rf dist && npx esbuild src/a.ts --bundle --outfile=dist/a/index.js && esbuild \"src/b.ts\" c=src/x.ts --outdir=out"}}"#;
         assert_eq!(

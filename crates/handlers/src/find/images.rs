@@ -79,7 +79,7 @@ fn read(path: &Path, files: &Files) -> Option<Image> {
             "FROM" => (command, entry) = (None, None),
             "CMD" => command = Some(listed(rest)),
             "ENTRYPOINT" => entry = Some(listed(rest)),
-            "COPY" | "ADD" if !rest.contains("--from") => {
+            "COPY" | "ADD" if !rest.contains("--from") && copied.len() < limits::MAX_IMPORTS => {
                 let words: Vec<&str> = rest.split_whitespace().filter(|word| !word.starts_with("--")).collect();
                 let sources = words.split_last().map_or(&[][..], |(_, sources)| sources);
                 copied.extend(

@@ -1,10 +1,10 @@
 //! Paths that belong together: a build output and its source, an import and the file that it names.
 
 use super::exports::{Token, tokens};
-use super::search::OUTPUTS;
+use super::search::{OUTPUTS, plain_name};
 use crate::limits;
 use crate::read::language::Language;
-use source::files::{Files, clean};
+use source::files::{EntryKind, Files, clean};
 use std::path::{Component, Path, PathBuf};
 
 /// A build output.
@@ -174,24 +174,23 @@ pub(crate) fn imported(path: &Path, from: &str, language: Language, files: &File
 
 /// Returns the only file that `find` finds in a layer: in a directory next to one above, or in one of its own directories.
 fn layered(directory: &Path, files: &Files, find: &dyn Fn(&Path) -> Option<PathBuf>) -> Option<PathBuf> {
-    let children = |path: &Path| -> Vec<PathBuf> {
+    let children = |path: &Path, part: &str| -> Vec<PathBuf> {
         let listed = files.list(path).ok().into_iter().flatten();
-        let listed = listed.map(|one| path.join(&one.name)).take(limits::MAX_WORKSPACES);
-        listed.filter(|path| files.is_directory(path)).collect()
-    };
-    let is_layer = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str());
-        name.is_some_and(|name| name.to_ascii_lowercase().contains("layer"))
+        let is_named = |name: &str| name.to_ascii_lowercase().contains(part);
+        let named = listed.filter(|one| one.kind == EntryKind::Directory && one.name.to_str().is_some_and(is_named));
+        named
+            .map(|one| path.join(&one.name))
+            .take(limits::MAX_WORKSPACES)
+            .collect()
     };
     let above = directory.ancestors().take_while(|above| files.contains(above));
     let layers: Vec<PathBuf> = above
         .take(limits::MAX_IMPORTS)
-        .flat_map(children)
-        .filter(is_layer)
+        .flat_map(|path| children(path, "layer"))
         .collect();
     let all = layers
         .iter()
-        .flat_map(|layer| std::iter::once(layer.clone()).chain(children(layer)));
+        .flat_map(|layer| std::iter::once(layer.clone()).chain(children(layer, "")));
     let mut found: Vec<PathBuf> = all
         .take(limits::MAX_WORKSPACES)
         .filter_map(|base| find(&base))
@@ -201,7 +200,8 @@ fn layered(directory: &Path, files: &Files, find: &dyn Fn(&Path) -> Option<PathB
     found.pop().filter(|_| found.is_empty())
 }
 
-/// Returns the file that `from` names in the package of a workspace of the project at `root`.
+/// Returns the file that `from` names in the package of a workspace of the project at `root`, whose directory has the name
+/// of the package, as is usual: other packages would have to be read for each import.
 fn workspace(root: &Path, from: &str, files: &Files) -> Option<PathBuf> {
     let text = |path: PathBuf| String::from_utf8(files.read(&path, limits::MAX_TSCONFIG_SIZE).ok()?).ok();
     let package = text(root.join("package.json"))?;
@@ -222,16 +222,26 @@ fn workspace(root: &Path, from: &str, files: &Files) -> Option<PathBuf> {
     let pnpm = text(root.join("pnpm-workspace.yaml")).unwrap_or_default();
     let items = pnpm.lines().filter_map(|line| line.trim().strip_prefix("- "));
     patterns.extend(items.map(|item| item.trim().trim_matches(['"', '\'']).to_owned()));
-    let directories = patterns
-        .iter()
-        .flat_map(|pattern| match pattern.trim_end_matches('/').split_once("/*") {
+    let own = from
+        .strip_prefix('@')
+        .map_or(from, |scoped| scoped.split_once('/').map_or("", |(_, own)| own));
+    let own = plain_name(own.split('/').next().unwrap_or(own));
+    let directories = patterns.iter().take(limits::MAX_IMPORTS).flat_map(|pattern| {
+        match pattern.trim_end_matches('/').split_once("/*") {
             Some((parent, _)) => {
                 let listed = files.list(&root.join(parent)).ok().into_iter().flatten();
                 listed.map(|one| root.join(parent).join(&one.name)).collect()
             }
             None => vec![root.join(pattern)],
-        });
-    directories.take(limits::MAX_WORKSPACES).find_map(|directory| {
+        }
+    });
+    let is_named = |path: &PathBuf| {
+        path.file_name()
+            .and_then(|name| name.to_str())
+            .is_some_and(|name| plain_name(name) == own)
+    };
+    let mut directories = directories.take(limits::MAX_NAME_CANDIDATES).filter(is_named);
+    directories.find_map(|directory| {
         let own = text(directory.join("package.json"))?;
         let tokens = self::tokens(&own);
         let value = |key: &str| {

@@ -17,6 +17,7 @@ use crate::facts::Outcome;
 use crate::limits;
 use crate::read::syntax::{Expression, Module, TextRange};
 use crate::words::{is_harmless, says_log};
+use indexmap::IndexSet;
 use std::sync::Arc;
 
 /// Bit of an unknown value that is the body of a record.
@@ -77,7 +78,7 @@ pub(super) struct Reads {
 }
 
 /// A read of a key.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Read {
     kind: Kind,
     key: Arc<str>,
@@ -88,7 +89,7 @@ struct Read {
 }
 
 /// Kinds of reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     OfRecord,
     OfMessage,
@@ -202,7 +203,7 @@ impl Machine<'_> {
             if asks {
                 self.note_tested(value);
             }
-            for key in all {
+            for key in all.iter().take(4) {
                 self.note_asked(key, value);
             }
             self.run.reads.is_shared |= match value {
@@ -283,7 +284,9 @@ pub(super) fn reads(paths: &[Path<'_>], module: &Module, outcome: Outcome, under
     if !understood || paths.iter().any(|path| path.run.reads.is_cut) {
         return HandlerReads::default();
     }
-    let all = || paths.iter().flat_map(|path| &path.run.reads.all);
+    // Most paths read the same.
+    let distinct: IndexSet<&Read> = paths.iter().flat_map(|path| &path.run.reads.all).collect();
+    let all = || distinct.iter().copied();
     let tested = paths.iter().fold(0, |tested, path| tested | path.run.reads.tested);
     let has = |kind: Kind, key: &str| all().any(|read| read.kind == kind && *read.key == *key);
     // A `try` without the work ends a failure of the read, and nothing else.
