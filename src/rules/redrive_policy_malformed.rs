@@ -72,16 +72,18 @@ fn of_fault(queue: &Queue, fault: &PolicyError) -> Option<Finding> {
             "a string, where the provider expects a number: it never matches what SQS returns",
         )
         .severity(Severity::Warning)
-        .help(format!("write {written} without quotes"))
+        .help(format!(
+            "write {written} without quotes, or convert what computes it (`tonumber(…)`)"
+        ))
         .fix(Change::Unquote(fault.span)),
         PolicyErrorKind::CountConverted(written) => say(
             &format!("whose `maxReceiveCount` is the string \"{written}\""),
-            "a string once it reaches the provider, which expects a number: `map(string)` and `map(any)` give all values one type",
+            "a string once it reaches the provider, which expects a number: its declared type (`string`, `map(string)`, `map(any)` with texts) converts it",
         )
         .severity(Severity::Warning)
         .help(
-            "convert it where the policy is written (`tonumber(…)`), or declare the variable as \
-             `object({ deadLetterTargetArn = string, maxReceiveCount = number })`",
+            "convert it where the policy is written (`tonumber(…)`), or declare its type as `number`, in an object \
+             `object({ …, maxReceiveCount = number })`",
         ),
         // `max-receive-count-out-of-range` reports this fault.
         PolicyErrorKind::CountNotInteger(_) => return None,
@@ -182,8 +184,8 @@ resource "aws_sqs_queue" "orders" {
             map(string)                                                      | "5"   | merge(var.redrive, { deadLetterTargetArn = "arn:aws:sqs:a:1:d" })    | warning | convert it…
             map(any)                                                         | 5     | merge(var.redrive, { maxReceiveCount = tonumber(var.redrive.maxReceiveCount) }) |         |
             object({ deadLetterTargetArn = string, maxReceiveCount = number }) | 5   | var.redrive                                                          |         |
-            map(any)                                                         | 5     | { deadLetterTargetArn = "arn:aws:sqs:a:1:d", maxReceiveCount = "5" } | warning | write 5 without quotes
-            map(any)                                                         | 5     | { deadLetterTargetArn = "arn:aws:sqs:a:1:d", maxReceiveCount = local.count } | warning | write 5 without quotes
+            map(any)                                                         | 5     | { deadLetterTargetArn = "arn:aws:sqs:a:1:d", maxReceiveCount = "5" } | warning | write 5 without quotes…
+            map(any)                                                         | 5     | { deadLetterTargetArn = "arn:aws:sqs:a:1:d", maxReceiveCount = local.count } | warning | write 5 without quotes…
             "#,
         );
     }
