@@ -6,7 +6,6 @@ use crate::history::{BaselineChoice, no_baseline};
 use crate::inputs::{Parameters, Variable};
 use source::files::{self, Files, named, real, repository_root};
 use std::path::{Path, PathBuf};
-use terraform::inputs::assigned;
 
 /// Directories and files of a run. Paths are absolute and contain no symbolic links.
 #[derive(Debug, Clone)]
@@ -74,10 +73,7 @@ impl RunContext {
             Some(format!("`{flag} {}`: {why}", path.display()))
         });
         let mut errors: Vec<String> = missing.collect();
-        errors.extend(options.inputs.variables.iter().filter_map(|variable| match variable {
-            Variable::File(_) => None,
-            Variable::Assignment(text) => assigned(text).err(),
-        }));
+        errors.extend(options.inputs.variables.iter().filter_map(Variable::fault));
         if let BaselineChoice::File(path) = &options.baseline {
             if files::is_directory(path) {
                 errors.push(format!("`--baseline {}`: it is a directory", path.display()));

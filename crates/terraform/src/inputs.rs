@@ -90,8 +90,17 @@ fn typed_file(text: &str, sources: &Sources) -> FileId {
     sources.add(Path::new(&name), text)
 }
 
-/// Returns the name in an assignment `name=value`, or the error about an argument without one.
-pub fn assigned(text: &str) -> Result<&str, String> {
+impl Variable {
+    /// Returns the error about an assignment without a name.
+    pub fn fault(&self) -> Option<String> {
+        match self {
+            Variable::Assignment(text) => assigned_name(text).err(),
+            Variable::File(_) => None,
+        }
+    }
+}
+
+fn assigned_name(text: &str) -> Result<&str, String> {
     match text.split_once('=') {
         Some((name, _)) if !name.trim().is_empty() => Ok(name),
         _ => Err(format!("`--var {text}`: write it as `--var name=value`")),
@@ -144,7 +153,7 @@ impl RootInputs {
     }
 
     fn assign(&mut self, text: &str, file: FileId, typed: &Arc<str>, range: Range<usize>) -> Result<(), String> {
-        let name = assigned(text)?;
+        let name = assigned_name(text)?;
         let value = range.start + name.len() + 1..range.end;
         let input = Input {
             what: format!("`--var {}`", name.trim()).into(),
