@@ -100,7 +100,8 @@ pub(super) fn parse(text: &str) -> Result<Directive, String> {
     })
 }
 
-/// Returns `true` if a reason contains `until=` and a date. As a part of the reason, it would never end the suppression.
+/// Returns `true` if a reason begins with `until=`, or contains it with a date. As a part of the reason, it would never
+/// end the suppression.
 pub fn sets_an_end(reason: &str) -> bool {
     let reason = reason.to_ascii_lowercase();
     let mut places = reason.match_indices("until");
@@ -108,7 +109,8 @@ pub fn sets_an_end(reason: &str) -> bool {
         let (before, rest) = (reason.get(..at).unwrap_or(""), reason.get(at + word.len()..));
         let is_word = !before.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_'));
         let value = rest.and_then(|rest| rest.trim_start().strip_prefix('='));
-        is_word && value.is_some_and(|value| value.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+        let is_first = !before.contains(char::is_alphanumeric);
+        is_word && value.is_some_and(|value| is_first || value.trim_start().starts_with(|c: char| c.is_ascii_digit()))
     })
 }
 
