@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A frontend evaluates one unit. What it reads from another is unresolved there, but it has the name under which a
-//! unit may publish it ([`Published`]). [`connect`] replaces such a link by the published one, if exactly one unit
+//! unit may publish it ([`Published`]). `connect` replaces such a link by the published one, if exactly one unit
 //! publishes it or all that do agree.
 
 use super::access::{Grant, PolicyDocument, Statement};
