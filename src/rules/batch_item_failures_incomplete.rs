@@ -29,3 +29,40 @@ fn check(findings: &mut Findings<'_>) {
                with the next message",
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::RULE;
+    use crate::testing::check_file_cases;
+    use crate::testing::handlers::template;
+
+    const HANDLER: &str = "\
+import json
+def handler(event, context):
+    for record in event['Records']:
+        try:
+            check(json.loads(record['body']))
+        except Exception:
+            return {'batchItemFailures': [<named>]}
+    return {'batchItemFailures': []}
+def check(order):
+    if order['total'] > 3:
+        raise ValueError('total')
+";
+
+    #[test]
+    fn message_that_the_code_rejects_counts_as_failed() {
+        let reporting = template("FunctionResponseTypes: [ReportBatchItemFailures]");
+        check_file_cases(
+            &RULE,
+            &[("template.yaml", &reporting), ("src/app.py", HANDLER)],
+            "
+            named                                                                                                     | finding
+            {'itemIdentifier': record['messageId']}                                                                   | error
+            *[{'itemIdentifier': r['messageId']} for r in event['Records'][event['Records'].index(record):]]          |
+            *[{'itemIdentifier': r['messageId']} for r in event['Records']]                                           |
+                                                                                                                      |
+            ",
+        );
+    }
+}

@@ -126,10 +126,13 @@ pub(super) fn left(paths: &[Path<'_>]) -> Vec<(Defect, TextRange)> {
         path.leaves_records() && !progress.is_raised && (path.ends_without_failure() && progress.is_decided || is_lost)
     };
     let at = |path: &Path<'_>| path.run.progress.at.clone();
-    let unnamed = reported().find(stops).and_then(at);
     let is_partial = paths.iter().any(goes_on);
     let skipped = paths.iter().filter(skips).min_by_key(|path| path.run.failed.is_some());
-    let skipped = skipped.filter(|_| is_partial).and_then(at);
+    let skipped = skipped.filter(|_| is_partial);
+    // A message that the code itself rejects is named like one whose work fails.
+    let names_some = |path: &&Path<'_>| path.named.is_some_and(|named| named != 0);
+    let unnamed = reported().find(stops).or(skipped.filter(names_some)).and_then(at);
+    let skipped = skipped.filter(|path| !names_some(path)).and_then(at);
     let unnamed = unnamed.map(|at| (Defect::UnnamedRest, at));
     unnamed
         .into_iter()
