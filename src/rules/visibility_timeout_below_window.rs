@@ -23,9 +23,6 @@ fn check(findings: &mut Findings<'_>) {
                     if window.is_known() && window.value == 0 {
                         continue; // `visibility-timeout-below-function-timeout` compares the timeout alone.
                     }
-                    if poll.mapping.batch_size.known().is_some_and(|size| *size == 1) {
-                        continue; // One message fills a batch, and never waits for others.
-                    }
                     for visibility in findings.most_visibility(&window.when, queue) {
                         let covered = at_least(&visibility, Term::from(&time.limit) + &window)
                             .note(|| format!(", with {}", time.function))
@@ -103,8 +100,6 @@ mod tests {
             64                       | open           |                 | unjudged
             ",
         );
-        let batch = "queue.visibility_timeout | mapping.batch_size | finding\n 64 | 1 |\n 64 | 2 | 1\n 64 | open | 1";
-        stack().function("timeout", 60).mapping("window", 5).check(&RULE, batch);
         let table = "queue.visibility_timeout | mapping.window | function.timeout | finding\n 60 | 5 | open | unjudged";
         stack().check(&RULE, table);
     }
