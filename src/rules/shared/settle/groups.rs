@@ -145,7 +145,11 @@ impl MergedFinding {
 /// Returns the worst group's finding, the first among equals, with the labels of the others. A finding that applies
 /// under a different condition also gets a label at its own span.
 fn worst(mut groups: Vec<StatementGroup>) -> Option<Diagnostic> {
-    groups.sort_by_key(|group| Reverse((group.joined.diagnostic.severity, group.weight)));
+    groups.sort_by_key(|group| {
+        let found = &group.joined.diagnostic;
+        // A finding of the default set must not be lost in one that only pedantic rules show.
+        Reverse((found.severity, !found.is_pedantic, group.weight))
+    });
     let mut said = groups.into_iter().map(|group| {
         let mut joined = group.joined;
         joined.diagnostic.when = group.about.when(&group.when);
