@@ -23,14 +23,20 @@ fn check(findings: &mut Findings<'_>) {
                     if window.is_known() && window.value == 0 {
                         continue; // `visibility-timeout-below-function-timeout` compares the timeout alone.
                     }
-                    for visibility in findings.most_visibility(&window.when, queue) {
-                        let covered = at_least(&visibility, Term::from(&time.limit) + &window)
-                            .note(|| format!(", with {}", time.function))
-                            .depending_on(&time)
-                            .depending_on(&poll);
-                        findings.require(&visibility.when, queue, covered, || {
-                            below_window(queue, &poll, &time, &window, &visibility, advice)
-                        });
+                    for batch in findings.batch_sizes(&window.when, poll.mapping) {
+                        if batch.value == 1 {
+                            continue; // One message fills its batch and waits for no other.
+                        }
+                        for visibility in findings.most_visibility(&batch.when, queue) {
+                            let covered = at_least(&visibility, Term::from(&time.limit) + &window)
+                                .note(|| format!(", with {}", time.function))
+                                .depending_on(&time)
+                                .depending_on(&batch)
+                                .depending_on(&poll);
+                            findings.require(&visibility.when, queue, covered, || {
+                                below_window(queue, &poll, &time, &window, &visibility, advice)
+                            });
+                        }
                     }
                 }
             }
@@ -100,6 +106,8 @@ mod tests {
             64                       | open           |                 | unjudged
             ",
         );
+        let batch = "queue.visibility_timeout | mapping.batch_size | finding\n 64 | 1 |\n 64 | 2 | queue.visibility_timeout\n 64 | open | unjudged";
+        stack().function("timeout", 60).mapping("window", 5).check(&RULE, batch);
         let table = "queue.visibility_timeout | mapping.window | function.timeout | finding\n 60 | 5 | open | unjudged";
         stack().check(&RULE, table);
     }
