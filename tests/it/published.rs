@@ -520,6 +520,54 @@ fn outputs_of_stacks_are_read_in_every_dialect() {
 }
 
 #[test]
+fn stack_that_terraform_deploys_from_a_template_of_the_project_is_read() {
+    let template: File = (
+        "app/queues.yaml",
+        "Resources: {Jobs: {Type: AWS::SQS::Queue}}\nOutputs: {JobsArn: {Value: !GetAtt Jobs.Arn}}\n",
+    );
+    let rows = [
+        ("template_body = file(\"${path.module}/queues.yaml\")", "JobsArn", true),
+        ("template_body = templatefile(\"queues.yaml\", {})", "JobsArn", true),
+        ("template_body = file(\"queues.yaml\")", "Other", false),
+        ("template_body = file(\"others.yaml\")", "JobsArn", false),
+        (
+            "template_url = \"https://bucket.s3.amazonaws.com/queues.yaml\"",
+            "JobsArn",
+            false,
+        ),
+    ];
+    for (body, output, expected) in rows {
+        let stack = format!("resource \"aws_cloudformation_stack\" \"s\" {{\n  name = \"s\"\n  {body}\n}}\n");
+        let expression = format!("aws_cloudformation_stack.s.outputs[\"{output}\"]");
+        let outcome = check(&[template, reading(&stack, &expression)]);
+        assert_eq!(is_linked(&outcome), expected, "{body}: {:?}", polled(&outcome));
+    }
+}
+
+#[test]
+fn outputs_of_a_workspace_are_read() {
+    let cloud = "terraform {\n  cloud {\n    organization = \"o\"\n    workspaces { name = \"net\" }\n  }\n}\n";
+    let writer = format!("{cloud}{QUEUE}{OUTPUTS}");
+    let writer: File = ("infra/main.tf", Box::leak(writer.into_boxed_str()));
+    for (workspace, output, expected) in [
+        ("net", "values.arn", true),
+        ("net", "nonsensitive_values.queues[\"jobs\"].arn", true),
+        ("net", "values.other", false),
+        ("app", "values.arn", false),
+    ] {
+        let data =
+            format!("data \"tfe_outputs\" \"n\" {{\n  organization = \"o\"\n  workspace = \"{workspace}\"\n}}\n");
+        let outcome = check(&[reading(&data, &format!("data.tfe_outputs.n.{output}")), writer]);
+        assert_eq!(
+            is_linked(&outcome),
+            expected,
+            "{workspace} {output}: {:?}",
+            polled(&outcome)
+        );
+    }
+}
+
+#[test]
 fn compose_file_passes_outputs_to_services() {
     let compose: File = (
         "serverless-compose.yml",

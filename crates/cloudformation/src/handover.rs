@@ -250,14 +250,16 @@ impl<'t> Template<'t> {
     }
 
     /// Returns the names under which units of any dialect can read `output`: that of its export, and those of its stack
-    /// and of its service.
+    /// and of its template.
     pub fn published_names(&self, output: &Entry) -> Vec<(Store, String)> {
         let of_stack = self
             .context
             .and_then(|around| around.environment)
             .and_then(Environment::stack);
-        let of_service = self.service.map(|_| self.key.as_str());
-        let owners = of_stack.or_else(|| self.stack_name()).into_iter().chain(of_service);
+        let owners = of_stack
+            .or_else(|| self.stack_name())
+            .into_iter()
+            .chain([self.key.as_str()]);
         let outputs = owners.map(|owner| (Store::StackOutput, format!("{owner}#{}", output.key)));
         let name = output.value.get("Export").and_then(|export| export.get("Name"));
         let names = name.map(|name| self.eval(name, name.span, &self.existence_of_output(output)));

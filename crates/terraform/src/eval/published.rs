@@ -14,8 +14,8 @@
 //! files do not determine, such as those of `-backend-config`, give no name.
 
 use super::{Evaluator, Scope};
-use crate::syntax::{Block, For};
-use crate::value::{Identity, ResourceId, Value, ValueKind};
+use crate::syntax::{Block, ExpressionKind, For};
+use crate::value::{Identity, ResourceId, Value, ValueKind, joined};
 use knowledge::{Cause, Published, Store};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -44,6 +44,7 @@ fn source(id: &ResourceId, attribute: &str) -> Option<(Store, &'static str)> {
         ("aws_secretsmanager_secret_version", "secret_string", true) => (Store::Secret, "secret_id"),
         ("aws_cloudformation_stack", "outputs", _) => (Store::StackOutput, "name"),
         ("aws_cloudformation_export", "value", true) => (Store::Export, "name"),
+        ("tfe_outputs", "values" | "nonsensitive_values", true) => (Store::StateOutput, ""),
         _ => return None,
     })
 }
@@ -52,9 +53,13 @@ impl Evaluator<'_> {
     /// Returns the unknown attribute `attribute` of `id` with the name under which another unit may publish it.
     pub(super) fn published(&mut self, id: &Arc<ResourceId>, attribute: &Arc<str>) -> Option<Value> {
         let (store, argument) = source(id, attribute)?;
-        let name = match argument {
-            "" => Value::text(""),
-            _ => self.configured(id, &argument.into()),
+        let name = match (argument, &*id.kind) {
+            ("", "tfe_outputs") => self.workspace_state(id),
+            ("", _) => Value::text(""),
+            _ => match self.template_of_stack(id) {
+                Some(unit) => Value::text(unit.as_str()),
+                None => self.configured(id, &argument.into()),
+            },
         };
         let region = self.region_of(id).to_text();
         Some(self.lift(vec![name], &mut |this, names| {
@@ -65,6 +70,26 @@ impl Evaluator<'_> {
             let value = this.configured(id, attribute);
             value.otherwise_identified(|| Some(id.attribute(attribute).published_as(name)))
         }))
+    }
+
+    /// Returns the name of the state of the workspace that `tfe_outputs` reads.
+    fn workspace_state(&mut self, id: &Arc<ResourceId>) -> Value {
+        let [organization, workspace] = ["organization", "workspace"].map(|name| self.configured(id, &name.into()));
+        joined(vec![Value::text("remote/"), organization, Value::text("/"), workspace])
+    }
+
+    /// Returns the unit whose template a stack deploys: `template_body = file("queues.yaml")`.
+    fn template_of_stack(&mut self, id: &Arc<ResourceId>) -> Option<String> {
+        let block = self.block_of(id).filter(|_| &*id.kind == "aws_cloudformation_stack")?;
+        let ExpressionKind::Call { name, arguments, .. } = &block.body.attribute("template_body")?.value.kind else {
+            return None;
+        };
+        let path = arguments
+            .first()
+            .filter(|_| matches!(&**name, "file" | "templatefile"))?;
+        let scope = self.scope(id.module);
+        let path = self.eval(path, &scope).to_text()?;
+        self.named_file(&path, id.module)
     }
 
     /// Returns the parameters to which a `for` maps their names: `{ for at, name in all.names : name => all.values[at] }`.

@@ -143,6 +143,11 @@ impl Evaluator<'_> {
         }
     }
 
+    /// Returns the name of the unit of the file `path`.
+    pub(crate) fn named_file(&self, path: &str, module: usize) -> Option<String> {
+        Some(self.sources.name_of(&self.locate(path, module).ok()?))
+    }
+
     /// Like `locate`, with the value of what a file would contain that is not available.
     fn located(&self, path: &str, module: usize) -> Result<PathBuf, Value> {
         self.locate(path, module).map_err(|absent| match absent {
