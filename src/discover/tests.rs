@@ -177,20 +177,31 @@ fn queues_in_files_that_are_not_read_are_noted() {
         ("b/cdk.out/manifest.json", r#"{"version": "1", "artifacts": {}}"#),
         ("b/orders.snap", queue),
         ("code/index.ts", "new aws.sqs.Queue(\"orders\");"),
+        ("s/sst.config.ts", "new sst.aws.Queue(\"orders\").subscribe(\"a.b\");"),
+        ("t/cdktf.json", "{}"),
+        (
+            "t/main.ts",
+            "new SqsQueue(this, \"a\", {}); new SqsQueue(this, \"b\", {});",
+        ),
+        ("u/cdktf.json", "{}"),
+        ("u/main.ts", "new SqsQueue(this, \"a\", {});"),
+        ("u/cdktf.out/stacks/u/cdk.tf.json", "{}"),
     ]);
     let found = discover_all(&[tree.path().to_owned()]);
-    assert_eq!(found.unread_queues, 4);
+    assert_eq!(found.unread_queues, 7);
     let has = |text: &str| found.notes.iter().any(|note| note.contains(text));
     assert!(
         has("3 queues are not read, in snapshots of the tests of CDK apps: `"),
         "{:?}",
         found.notes
     );
-    assert!(
-        has("1 queue is not read, in projects of Pulumi: `"),
-        "{:?}",
-        found.notes
-    );
+    for note in [
+        "1 queue is not read, in projects of Pulumi: `",
+        "1 queue is not read, in apps of SST: `",
+        "2 queues are not read, in apps of CDK for Terraform: `",
+    ] {
+        assert!(has(note), "{:?}", found.notes);
+    }
 }
 
 #[test]

@@ -59,13 +59,33 @@ static SNAPSHOTS: UnreadKind = UnreadKind {
     queue: &["\"AWS::SQS::Queue\""],
 };
 
+/// Returns `true` for a program, or a document of Pulumi.
+fn is_program(name: &str) -> bool {
+    let endings = [".ts", ".js", ".mjs", ".py", ".go", ".cs", ".java", ".yaml"];
+    endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Projects of tools that are not read, by the file in the directory of each.
+static UNREAD: [(&str, UnreadKind); 3] = [("Pulumi.yaml", PULUMI), ("cdktf.json", CDKTF), ("sst.config.ts", SST)];
+
+/// Apps of the CDK for Terraform, whose output is read if it exists.
+const CDKTF: UnreadKind = UnreadKind {
+    what: "apps of CDK for Terraform",
+    is_file: is_program,
+    queue: &["SqsQueue(", "sqsqueue.NewSqsQueue("],
+};
+
+/// Apps of SST.
+const SST: UnreadKind = UnreadKind {
+    what: "apps of SST",
+    is_file: is_program,
+    queue: &["new sst.aws.Queue(", "new Queue(stack"],
+};
+
 /// Projects of Pulumi, as a program or a document.
-static PULUMI: UnreadKind = UnreadKind {
+const PULUMI: UnreadKind = UnreadKind {
     what: "projects of Pulumi",
-    is_file: |name| {
-        let endings = [".ts", ".js", ".py", ".go", ".cs", ".java", ".yaml"];
-        endings.iter().any(|ending| name.ends_with(ending))
-    },
+    is_file: is_program,
     queue: &[
         "sqs.Queue(",
         "sqs.NewQueue(",
@@ -170,10 +190,13 @@ impl Visitor for Units<'_> {
         if contains(APP) {
             self.app(directory);
         }
-        if contains("Pulumi.yaml") {
-            with(self.found, |all| {
-                all.unread.insert(directory.to_owned(), &PULUMI);
-            });
+        let is_output = |one: &DirectoryEntry| one.name == "cdktf.out" && one.kind == EntryKind::Directory;
+        for (marker, kind) in &UNREAD {
+            if contains(marker) && !(*marker == "cdktf.json" && names.iter().any(is_output)) {
+                with(self.found, |all| {
+                    all.unread.insert(directory.to_owned(), kind);
+                });
+            }
         }
         // Without a `package.json`, it is a module of that name. The framework prefers a service in YAML.
         if contains("package.json") && !SERVICES.iter().any(|name| contains(name)) {

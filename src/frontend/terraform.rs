@@ -236,6 +236,10 @@ fn load_root(
     unit.notes.clone_from(&root.notes);
     unit.is_uncalled = call.is_none() && root.expects_call();
     unit.notes.extend(call.iter().flat_map(|call| call.notes.clone()));
+    if let Some(source) = call.and_then(|call| call.unread.as_ref()) {
+        let is_of_queue = [&**source, &unit.name].into_iter().any(lower::names_queue);
+        unit.note_unread(source, is_of_queue);
+    }
     let name = unit.name.clone();
     let mut evaluator = Evaluator::new(sources, modules, root.clone(), &name);
     evaluator.inputs = Some(inputs);

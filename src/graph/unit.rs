@@ -77,6 +77,14 @@ impl Unit {
         }
     }
 
+    /// Counts a call of the module `source`, which is not read. `is_of_queue` is `true` if it receives
+    /// or declares a queue.
+    pub fn note_unread(&mut self, source: &str, is_of_queue: bool) {
+        let calls = self.unread_modules.entry(source.to_owned()).or_default();
+        calls.all += 1;
+        calls.of_queues += usize::from(is_of_queue);
+    }
+
     /// Returns a remark on the use of the unit, for its findings.
     pub fn remark(&self) -> Option<&'static str> {
         if self.is_for_local_use() {

@@ -231,13 +231,18 @@ fn handlers_title(report: &Report<'_>) -> String {
 
 /// Lists what was not looked at apart from values: queues without a known consumer, and parts that were not read.
 pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
-    let modules = &report.units.unread_modules;
-    let calls: usize = modules.values().sum();
-    let of_modules = (calls > 0).then(|| {
+    let calls = |is_local: bool, what: &str, why: &str| {
+        let modules = report.units.unread_modules.iter();
+        let modules: Vec<_> = modules
+            .filter(|(source, _)| source.starts_with('.') == is_local)
+            .collect();
+        let calls: usize = modules.iter().map(|(_, calls)| *calls).sum();
         let verb = if calls == 1 { "is" } else { "are" };
-        let (calls, modules) = (counted(calls, "call"), counted(modules.len(), "remote module"));
-        format!("{calls} of {modules} {verb} not read (run `terraform init`)")
-    });
+        let (of, modules) = (counted(calls, "call"), counted(modules.len(), what));
+        (calls > 0).then(|| format!("{of} of {modules} {verb} not read ({why})"))
+    };
+    let away = calls(false, "remote module", "run `terraform init`");
+    let missing = calls(true, "local module", "no such directory");
     let parts = unread_parts(report);
     let further = parts.len().saturating_sub(REASONS);
     let further = (further > 0).then(|| {
@@ -247,7 +252,7 @@ pub(super) fn unread(report: &Report<'_>) -> Vec<String> {
     let parts = parts.iter().take(REASONS).map(|part| printable(part));
     let alone = report.coverage.unconsumed.len();
     let alone = (alone > 0).then(|| format!("no consumer known: {}", counted(alone, "queue")));
-    let lines = alone.into_iter().chain(of_modules).chain(parts);
+    let lines = alone.into_iter().chain(away).chain(missing).chain(parts);
     lines.chain(further).collect()
 }
 

@@ -214,6 +214,19 @@ mod tests {
     }
 
     #[test]
+    fn subscription_of_an_unknown_endpoint_or_of_another_protocol_delivers_nothing() {
+        let subscription = "Protocol: sqs, TopicArn: !Ref T, Endpoint: !GetAtt Q.Arn";
+        for other in [
+            "Protocol: sqs, TopicArn: !Ref T, Endpoint: !Ref Missing",
+            "Protocol: email, TopicArn: !Ref T, Endpoint: !Ref Missing",
+        ] {
+            let template = template("", "").replace(subscription, other);
+            let handler = "def handler(event, context):\n    for record in event['Records']:\n        ship(json.loads(record['body'])['id'])\n";
+            check_files(&RULE, &[("template.yaml", &*template), ("src/app.py", handler)]);
+        }
+    }
+
+    #[test]
     fn other_senders_decide() {
         let handler = "def handler(event, context):\n    for record in event['Records']:\n        <read>\n";
         let template = template(", RawMessageDelivery: <raw>", "  <other>");
@@ -226,6 +239,8 @@ mod tests {
             false             | O: {Type: AWS::SSM::Parameter, Properties: {Type: String, Value: !Ref Q}}                                                   | ship(json.loads(record['body'])['id'])                 | warning read
             true              |                                                                                    | ship(json.loads(json.loads(record['body'])['Message'])) | error read
             true              |                                                                                    | ship(json.loads(record['body'])['Message'])            | warning read
+            false             | U: {Type: AWS::SNS::Subscription, Properties: {Protocol: email, TopicArn: !Ref T, Endpoint: !Ref Missing}} | ship(json.loads(record['body'])['id']) | error read
+            false             | U: {Type: AWS::SNS::Subscription, Properties: {Protocol: sqs, TopicArn: !Ref T, Endpoint: !Ref Missing}} | ship(json.loads(json.loads(record['body'])['Message'])) |
             !Ref Missing      |                                                                                    | ship(json.loads(record['body'])['id'])                 |
             false             | R: {Type: AWS::Events::Rule, Properties: {Targets: [{Id: a, Arn: !GetAtt Q.Arn}]}} | ship(json.loads(record['body'])['id'])                 |
             ",

@@ -476,6 +476,16 @@ fn code_of_terraform_functions_is_found() {
                 "run main.tf:11",
             ),
             (
+                "placeholder",
+                archive("source_content = \"exports.run = async () => {}\"\n  source_content_filename = \"app.js\"")
+                    .replace(
+                        "  handler = \"app.run\"",
+                        "  lifecycle {\n    ignore_changes = [filename]\n  }\n  handler = \"app.run\"",
+                    ),
+                &[("orders/app.py", PYTHON), ("carts/app.py", PYTHON)],
+                "run orders/app.py:4",
+            ),
+            (
                 "object of archive",
                 object("source = data.archive_file.a.output_path"),
                 &[("code/app.py", PYTHON)],

@@ -2,7 +2,7 @@
 
 use crate::inputs::check_files;
 use sqslint::Outcome;
-use sqslint::graph::{Link, Resource, State};
+use sqslint::graph::{Link, Resource, State, UnreadCalls};
 
 /// Module with a queue whose numbers are variables.
 const MODULE: (&str, &str) = (
@@ -193,20 +193,20 @@ fn configuration_that_several_files_read_has_one_problem() {
 #[test]
 fn module_that_is_not_read_is_noted() {
     let remote = "git::https://example.com/modules.git//queue?ref=";
-    for (source, note) in [
-        (
-            format!("{remote}v1"),
-            format!("its module is not read (its source is `{remote}v1`)"),
-        ),
-        (
-            format!("{remote}${{get_env(\"VERSION\")}}"),
-            "the source of its module is not known: `get_env` depends on where Terragrunt runs".to_owned(),
-        ),
+    let version = format!("{remote}${{get_env(\"VERSION\")}}");
+    let unknown = "the source of its module is not known: `get_env` depends on where Terragrunt runs";
+    for (source, unread, notes) in [
+        (format!("{remote}v1"), format!("{remote}v1"), vec![]),
+        ("../modules/none".to_owned(), "../modules/none".to_owned(), vec![]),
+        (version, "terraform.source".to_owned(), vec![unknown.to_owned()]),
     ] {
         let file = format!("terraform {{\n  source = \"{source}\"\n}}\n");
-        let outcome = checked(&[("live/a/terragrunt.hcl", &file)]);
-        let unit = outcome.graph.units().iter().find(|unit| unit.name == "live/a").unwrap();
-        assert_eq!(unit.notes, [note]);
+        let outcome = checked(&[("live/queue/terragrunt.hcl", &file)]);
+        let units = outcome.graph.units().iter();
+        let unit = units.filter(|unit| unit.name == "live/queue").next_back().unwrap();
+        let calls: Vec<_> = unit.unread_modules.iter().collect();
+        assert_eq!(calls, [(&unread, &UnreadCalls { all: 1, of_queues: 1 })]);
+        assert_eq!(unit.notes, notes);
     }
 }
 

@@ -54,6 +54,8 @@ pub struct Root {
     pub included: Vec<PathBuf>,
     /// Directories of the roots whose outputs it uses.
     pub dependencies: BTreeSet<PathBuf>,
+    /// Source of a module that is not read.
+    pub unread: Option<Arc<str>>,
     /// Notes on parts that are not read.
     pub notes: Vec<String>,
     /// Problems with its files.
@@ -154,6 +156,7 @@ fn load_with(file: &Path, sources: &Sources, outputs: Outputs<'_>) -> Option<Roo
         inputs: config.inputs,
         included: config.included,
         dependencies: BTreeSet::new(),
+        unread: None,
         notes: Vec::new(),
         problems: reader.problems.take(),
         errors: reader.errors.take(),
@@ -172,17 +175,16 @@ fn load_with(file: &Path, sources: &Sources, outputs: Outputs<'_>) -> Option<Roo
             });
             let mut paths: Vec<PathBuf> = paths.collect();
             paths.dedup();
-            root.notes.extend(match (paths.pop(), value.to_text()) {
-                (Some(path), _) if paths.is_empty() => {
-                    root.module = Some(path);
-                    None
-                }
-                (_, Some(source)) => Some(format!("its module is not read (its source is `{source}`)")),
+            match (paths.pop(), value.to_text()) {
+                (Some(path), _) if paths.is_empty() => root.module = Some(path),
+                (_, Some(source)) => root.unread = Some(source),
                 (_, None) => {
                     let reason = unknown_part(value).map_or("it is not a string", |unknown| &unknown.reason);
-                    Some(format!("the source of its module is not known: {reason}"))
+                    root.notes
+                        .push(format!("the source of its module is not known: {reason}"));
+                    root.unread = Some("terraform.source".into());
                 }
-            });
+            }
         }
     }
     Some(root)

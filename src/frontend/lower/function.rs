@@ -5,8 +5,8 @@ use super::worker::EnvironmentNames;
 use super::{BareName, Lowering, Node, Path, View, is_absent};
 use crate::graph::workers::Variable;
 use crate::graph::{
-    Attribute, DeadLetterUse, FailureTarget, Function, FunctionSettings, Link, Owner, Seconds, SourcedValue, State,
-    Unread, limits,
+    Attribute, CodeSource, DeadLetterUse, FailureTarget, Function, FunctionSettings, Link, Owner, Seconds,
+    SourcedValue, State, Unread, limits,
 };
 use conditions::{Case, Cases, Condition};
 
@@ -48,6 +48,29 @@ pub(in crate::frontend) struct InvokeConfigNames {
     pub(in crate::frontend) success: FailureNames,
 }
 
+/// Arguments of the package. If Terraform ignores their changes, something else deploys the code.
+const PACKAGE: [&str; 6] = [
+    "all",
+    "filename",
+    "image_uri",
+    "s3_key",
+    "s3_object_version",
+    "source_code_hash",
+];
+
+/// Returns `true` for code that stands in for what is deployed later: text in the configuration, or a file with such a
+/// name.
+fn is_placeholder(source: &CodeSource) -> bool {
+    match source {
+        CodeSource::Text(..) => true,
+        CodeSource::Path(path) => {
+            let path = path.to_string_lossy();
+            ["placeholder", "dummy"].iter().any(|word| path.contains(word))
+        }
+        CodeSource::Package(_) | CodeSource::Elsewhere => false,
+    }
+}
+
 impl<V: View> Lowering<V> {
     /// Returns the reserved concurrency. A negative number means "no reservation" in Terraform; Lambda itself accepts
     /// none.
@@ -76,7 +99,14 @@ impl<V: View> Lowering<V> {
         let address = node.resource.address.to_string();
         let labels = address.split('.').rev().step_by(2).take(2);
         let labels = labels.map(|label| label.split('[').next().unwrap_or(label).to_owned());
-        let called = known.into_iter().chain(labels).collect();
+        let called: Vec<String> = known.into_iter().chain(labels).collect();
+        let package = called.first().cloned().unwrap_or_default();
+        let mut code = self.code(written, &names.code, runtime, called);
+        if node.resource.ignored.iter().any(|name| PACKAGE.contains(&&**name))
+            && code.source.as_ref().is_some_and(is_placeholder)
+        {
+            code.source = Some(CodeSource::Package(package));
+        }
         let function = Function {
             name,
             timeout: self.seconds(written, names.timeout, limits::FUNCTION_TIMEOUT_DEFAULT),
@@ -93,7 +123,7 @@ impl<V: View> Lowering<V> {
             tags: self.tags(written, names.tags),
             queue_variables: self.queue_variables(written, names.environment),
             settings,
-            code: self.code(written, &names.code, runtime, called),
+            code,
             handler: Err(Unread::NotSearched),
             resource: node.resource,
         };

@@ -123,7 +123,7 @@ fn ignored(body: &Body) -> Vec<Arc<str>> {
 }
 
 /// Returns `true` if a word of the name of a module is that of a queue: `terraform-aws-sqs`, `order_queues`.
-fn names_queue(name: &str) -> bool {
+pub(super) fn names_queue(name: &str) -> bool {
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric());
     words.any(|word| matches!(&*word.to_ascii_lowercase(), "sqs" | "queue" | "queues" | "dlq" | "dlqs"))
 }
@@ -226,9 +226,7 @@ impl Lowering<Terraform<'_, '_>> {
             _ => format!("module.{name}"),
         };
         let is_of_queue = receives_queue || names_queue(name) || names_queue(&source);
-        let calls = self.graph.unit.unread_modules.entry(source).or_default();
-        calls.all += 1;
-        calls.of_queues += usize::from(is_of_queue);
+        self.graph.unit.note_unread(&source, is_of_queue);
     }
 
     fn declared(&mut self, at: usize, (kind, name): &Name, block: &Arc<Block>, member: &Member) -> Declared {

@@ -15,16 +15,18 @@ pub(crate) struct Subscribed<'g> {
 
 /// Returns the subscriptions that deliver to `queue`, if it has some and no other declared sender.
 pub(crate) fn subscribed<'g>(graph: &'g Graph, queue: &Queue) -> Option<Subscribed<'g>> {
+    let is_here = |by: &Resource, link: &Link| {
+        let found = graph.queue(by.unit, link);
+        found.is_some_and(|found| std::ptr::eq(found, queue))
+    };
+    // An unresolved link may refer to any queue of its unit, but not to queues of other units.
     let leads_here = |by: &Resource, attribute: &Attribute<Link>| {
         let mut links = attribute.cases.iter().map(|case| case.value());
-        links.any(|link| {
-            let Some(link) = link else {
-                // An unresolved link may refer to any queue of its unit, but not to queues of other units.
-                return by.unit == queue.resource.unit;
-            };
-            let found = graph.queue(by.unit, link);
-            found.is_some_and(|found| std::ptr::eq(found, queue))
-        })
+        links.any(|link| link.map_or(by.unit == queue.resource.unit, |link| is_here(by, link)))
+    };
+    let certainly_leads_here = |one: &Subscription| {
+        let mut links = one.endpoint.cases.iter().filter_map(|case| case.value());
+        links.any(|link| is_here(&one.resource, link))
     };
     let deliveries = graph.deliveries();
     let sends_else = deliveries
@@ -36,12 +38,18 @@ pub(crate) fn subscribed<'g>(graph: &'g Graph, queue: &Queue) -> Option<Subscrib
             .iter()
             .any(|pipe| leads_here(&pipe.resource, &pipe.target))
         || graph.is_dead_letter_queue(queue);
-    let all: Vec<&Subscription> = (deliveries.subscriptions.iter())
-        .filter(|subscription| leads_here(&subscription.resource, &subscription.endpoint))
+    let is_to_queue = |one: &Subscription| {
+        let mut protocols = one.protocol.cases.iter().map(|case| case.value());
+        protocols.any(|protocol| protocol.is_none_or(|protocol| protocol == "sqs"))
+    };
+    let mut all: Vec<&Subscription> = (deliveries.subscriptions.iter())
+        .filter(|one| is_to_queue(one) && leads_here(&one.resource, &one.endpoint))
         .collect();
+    all.sort_by_key(|one| !certainly_leads_here(one));
     let may_be_sent_to =
         || graph.is_passed_to_missing_code(queue) || graph.is_mentioned(queue) || may_be_sent_to(graph, queue);
-    (queue.resource.is_single() && !sends_else && !all.is_empty()).then(|| Subscribed {
+    let is_subscribed = all.first().is_some_and(|first| certainly_leads_here(first));
+    (queue.resource.is_single() && !sends_else && is_subscribed).then(|| Subscribed {
         all,
         is_only: !may_be_sent_to(),
     })
