@@ -31,7 +31,10 @@ fn check(findings: &mut Findings<'_>) {
 }
 
 fn short(queue: &Queue, wait: &Operand<'_>, worker: &Consumer<'_>) -> Finding {
-    let headline = format!("{queue} answers a receive at once when it is empty, and each empty answer costs a request");
+    let headline = format!(
+        "{queue} answers a receive without a wait time of its own at once when it is empty, and each empty answer costs \
+         a request"
+    );
     let label = wait.or_default("SQS", "short polling".to_owned());
     let most = limits::RECEIVE_WAIT_TIME.most;
     Finding::new("receive_wait_time", headline, wait, label)

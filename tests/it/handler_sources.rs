@@ -483,7 +483,7 @@ fn code_of_terraform_functions_is_found() {
                         "  lifecycle {\n    ignore_changes = [filename]\n  }\n  handler = \"app.run\"",
                     ),
                 &[("orders/app.py", PYTHON), ("carts/app.py", PYTHON)],
-                "run orders/app.py:4",
+                "source not found (looked for `app.*`)",
             ),
             (
                 "object of archive",
@@ -532,6 +532,35 @@ fn code_of_terraform_functions_is_found() {
                 terraform("  handler = \"index.run\"\n  filename = \"out/orders.zip\"", ""),
                 &[("api/orders.ts", SCRIPT), ("api/index.ts", "export const x = 1;\n")],
                 "run api/orders.ts:3",
+            ),
+            (
+                "output that a bundler of another directory has, too",
+                terraform(
+                    "  handler = \"app.run\"\n  filename = data.archive_file.a.output_path",
+                    "data \"archive_file\" \"a\" {\n  type = \"zip\"\n  output_path = \"a.zip\"\n  source_dir = \"orders/dist\"\n}",
+                ),
+                &[
+                    ("orders/src/app.ts", SCRIPT),
+                    (
+                        "carts/package.json",
+                        "{\"scripts\": {\"build\": \"esbuild src/other.ts --outfile=dist/app.js\"}}",
+                    ),
+                    ("carts/src/other.ts", SCRIPT),
+                ],
+                "run orders/src/app.ts:3",
+            ),
+            (
+                "archive named in the list of a script that bundles",
+                terraform("  handler = \"index.run\"\n  filename = \"out/orders.zip\"", ""),
+                &[
+                    (
+                        "scripts/build-all.mjs",
+                        "const all = [{ name: 'orders', entry: 'src/work/app.ts' }, { name: 'carts', entry: 'src/cart/app.ts' }];",
+                    ),
+                    ("src/work/app.ts", SCRIPT),
+                    ("src/cart/app.ts", SCRIPT),
+                ],
+                "run src/work/app.ts:3",
             ),
             (
                 "only file",

@@ -98,8 +98,11 @@ pub fn of_root<'m>(root: &'m Module, found: &EnvironmentSearch<'m>, sources: &So
     }
     let mut places: Vec<(PathBuf, Vec<(PathBuf, BTreeSet<Arc<str>>)>)> = Vec::new();
     for (directory, files) in by_directory {
-        // Files in one directory that set different variables are parts of one environment.
-        if directory != root.directory && files.len() > 1 && are_disjoint(&files) {
+        // Files in one directory that set different variables are parts of one environment, unless they are called so.
+        let named = files
+            .iter()
+            .filter(|(file, _)| NAMES.contains(&&*name_of(&named_place(file))));
+        if directory != root.directory && files.len() > 1 && named.count() < 2 && are_disjoint(&files) {
             places.push((directory, files));
         } else {
             places.extend(files.into_iter().map(|file| (named_place(&file.0), vec![file])));
@@ -345,6 +348,23 @@ fn parsed(path: &Path, sources: &Sources) -> (BTreeSet<Arc<str>>, Option<Problem
         Err(ReadError::Io(_)) => (BTreeSet::new(), None),
     }
 }
+
+/// Usual names of environments.
+const NAMES: [&str; 13] = [
+    "dev",
+    "develop",
+    "development",
+    "integration",
+    "live",
+    "preprod",
+    "prod",
+    "production",
+    "qa",
+    "sandbox",
+    "staging",
+    "test",
+    "uat",
+];
 
 /// Returns the number of `names` that `module` declares.
 fn declared(names: &BTreeSet<Arc<str>>, module: &Module) -> usize {

@@ -33,7 +33,7 @@ pub(crate) fn is_configuration(path: &Path) -> bool {
     let is_script = matches!(name.rsplit_once('.'), Some((_, "js" | "ts" | "cjs" | "mjs")));
     name == "package.json"
         || is_script
-            && ["webpack", "esbuild", "build."]
+            && ["webpack", "esbuild", "build", "bundle"]
                 .iter()
                 .any(|start| name.starts_with(start))
 }
@@ -58,9 +58,13 @@ pub(crate) fn read(paths: &[PathBuf], files: &Files) -> Vec<Bundle> {
             configured(&tokens, &mut most)
         };
         for entry in found {
-            // An entry point is relative to the project, with `./` or without.
+            // An entry point is relative to the project, with `./` or without. A script may be in a folder of it.
             let from = format!("./{}", entry.source.trim_start_matches("./"));
-            if let Some(source) = imported(path, &from, Language::Script, files)
+            let found = project.ancestors().take(2).find_map(|project| {
+                let source = imported(&project.join("package.json"), &from, Language::Script, files)?;
+                Some((project, source))
+            });
+            if let Some((project, source)) = found
                 && all.len() < limits::MAX_BUNDLES
             {
                 all.push(Bundle {
@@ -76,7 +80,10 @@ pub(crate) fn read(paths: &[PathBuf], files: &Files) -> Vec<Bundle> {
 }
 
 /// Returns the only file that `whole` is built from, which has no ending: by its path, or by its end.
-pub(crate) fn source_of(whole: &Path, bundles: &[Bundle]) -> Option<PathBuf> {
+///
+/// The end decides only for a bundle of the same directory, or of one around or below it: `apps/a/dist/orders` is not
+/// what `apps/b` builds.
+pub(crate) fn source_of(whole: &Path, bundles: &[Bundle], files: &Files) -> Option<PathBuf> {
     let only = |found: Vec<&Bundle>| {
         let first = &found.first()?.source;
         found.iter().all(|one| one.source == *first).then(|| first.clone())
@@ -94,7 +101,10 @@ pub(crate) fn source_of(whole: &Path, bundles: &[Bundle]) -> Option<PathBuf> {
     if !exact.is_empty() {
         return only(exact);
     }
-    let ending: Vec<&Bundle> = bundles.iter().filter(is_distinct).collect();
+    let own = (whole.ancestors().skip(1)).find(|path| path.is_absolute() && files.is_directory(path));
+    let is_related =
+        |one: &&Bundle| own.is_none_or(|own| one.project.starts_with(own) || own.starts_with(&one.project));
+    let ending: Vec<&Bundle> = bundles.iter().filter(is_distinct).filter(is_related).collect();
     let (near, far): (Vec<&Bundle>, Vec<&Bundle>) = ending.into_iter().partition(|one| whole.starts_with(&one.project));
     only(if near.is_empty() { far } else { near })
 }
@@ -123,7 +133,13 @@ fn configured(tokens: &[Token<'_>], most: &mut usize) -> Vec<Entry> {
         let entries = match value.first() {
             Some(Token::Sign(b'{')) => pairs(inside(value)),
             Some(Token::Sign(b'[')) if key == "entryPoints" => listed(inside(value)),
-            Some(Token::Text(source)) => vec![(Some("main".to_owned()), (*source).to_owned())],
+            Some(Token::Text(source)) => match value_of(settings, "name").filter(|_| !has(settings, "output")) {
+                // An element of the script's own list: `{ name: "orders", entry: "src/orders.ts" }`.
+                Some(name) => [name.clone(), format!("{name}/index")]
+                    .map(|name| (Some(name), (*source).to_owned()))
+                    .into(),
+                None => vec![(Some("main".to_owned()), (*source).to_owned())],
+            },
             _ => continue,
         };
         if key == "entry" {
@@ -316,12 +332,20 @@ fn listed(tokens: &[Token<'_>]) -> Vec<(Option<String>, String)> {
     parts(tokens).into_iter().filter_map(entry).collect()
 }
 
+/// Returns the position of `key` in an object, or in an object within it.
+fn position(tokens: &[Token<'_>], key: &str) -> Option<usize> {
+    tokens
+        .windows(2)
+        .position(|pair| pair[1] == Token::Sign(b':') && (pair[0] == Token::Word(key) || pair[0] == Token::Text(key)))
+}
+
+fn has(tokens: &[Token<'_>], key: &str) -> bool {
+    position(tokens, key).is_some()
+}
+
 /// Returns the path that `key` has in an object, or in an object within it.
 fn value_of(tokens: &[Token<'_>], key: &str) -> Option<String> {
-    let at = tokens.windows(2).position(|pair| {
-        pair[1] == Token::Sign(b':') && (pair[0] == Token::Word(key) || pair[0] == Token::Text(key))
-    })?;
-    path_in(parts(&tokens[at + 2..]).first()?)
+    path_in(parts(&tokens[position(tokens, key)? + 2..]).first()?)
 }
 
 #[cfg(test)]
@@ -356,6 +380,19 @@ mod tests {
             (
                 "module.exports = { entry: { a: './a.ts' }, output: { filename: '[name].[contenthash].js' } }",
                 vec![],
+            ),
+            (
+                "for (const one of [{ name: 'a', entry: 'src/a/app.ts' }, { entry: 'src/b.ts', name: 'b' }]) build(one)",
+                vec![
+                    "src/a/app.ts -> dist/a",
+                    "src/a/app.ts -> dist/a/index",
+                    "src/b.ts -> dist/b",
+                    "src/b.ts -> dist/b/index",
+                ],
+            ),
+            (
+                "module.exports = { name: 'a', entry: './src/a.ts', output: { filename: 'x.js' } }",
+                vec!["./src/a.ts -> dist/x"],
             ),
             ("module.exports = { entry: glob.sync('src/*.ts') }", vec![]),
             ("entry: {{{[[", vec![]),

@@ -302,7 +302,7 @@ impl Locator<'_, '_> {
         }
         let whole = source::files::clean(&without_package(path).join(stem));
         if let Wanted::Module { .. } = self.wanted
-            && let Some(found) = bundles::source_of(&whole, self.search.bundles())
+            && let Some(found) = bundles::source_of(&whole, self.search.bundles(), files)
         {
             return Ok(found);
         }
@@ -382,7 +382,7 @@ impl Locator<'_, '_> {
     /// Finds the source of a package, whose name is `path` without the handler's file.
     fn package(&self, path: &Path) -> Option<PathBuf> {
         let whole = without_package(path).join(&*self.wanted.stem());
-        let bundled = bundles::source_of(&whole, self.search.bundles());
+        let bundled = bundles::source_of(&whole, self.search.bundles(), self.search.files());
         bundled.or_else(|| self.find(&whole, Path::new("/")))
     }
 

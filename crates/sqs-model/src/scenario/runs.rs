@@ -155,7 +155,7 @@ pub(super) fn throttled(visibility: u64, timeout: u64, window: u64, batches: u32
         (Some(_), Some(_)) if repeated.is_some() => Some((Harm::WorkedOnTwice, "processed twice".to_owned())),
         (Some(_), None) => Some((
             Harm::ReceiveUsedUp,
-            "counts towards maxReceiveCount, the function never ran".to_owned(),
+            "counts as a receive, the function never ran".to_owned(),
         )),
         _ => None,
     })

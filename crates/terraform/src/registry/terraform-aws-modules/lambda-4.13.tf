@@ -56,7 +56,9 @@ resource "aws_lambda_function" "this" {
   function_name                  = var.function_name
   role                           = var.create_role ? aws_iam_role.lambda[0].arn : var.lambda_role
   handler                        = var.package_type != "Zip" ? null : var.handler
-  filename                       = data.archive_file.package.output_path
+  filename                       = var.package_type != "Zip" || var.s3_existing_package != null ? null : data.archive_file.package.output_path
+  s3_key                         = try(var.s3_existing_package.key, null)
+  image_uri                      = var.package_type != "Image" ? null : var.image_uri
   runtime                        = var.package_type != "Zip" ? null : var.runtime
   package_type                   = var.package_type
   memory_size                    = var.memory_size
@@ -65,6 +67,14 @@ resource "aws_lambda_function" "this" {
   publish                        = var.lambda_at_edge ? true : var.publish
   kms_key_arn                    = var.kms_key_arn
   layers                         = var.layers
+
+  dynamic "image_config" {
+    for_each = length(var.image_config_command) > 0 ? [true] : []
+
+    content {
+      command = var.image_config_command
+    }
+  }
 
   dynamic "environment" {
     for_each = length(keys(var.environment_variables)) == 0 ? [] : [true]

@@ -196,9 +196,15 @@ variable "vpc_security_group_ids" {}
 variable "tags" {}
 variable "s3_object_tags" {}
 variable "s3_object_tags_only" {}
-variable "image_uri" {}
+variable "image_uri" {
+  type    = string
+  default = null
+}
 variable "image_config_entry_point" {}
-variable "image_config_command" {}
+variable "image_config_command" {
+  type    = list(string)
+  default = []
+}
 variable "image_config_working_directory" {}
 variable "layer_skip_destroy" {}
 variable "license_info" {}
@@ -228,7 +234,10 @@ variable "local_existing_package" {
   type    = string
   default = null
 }
-variable "s3_existing_package" {}
+variable "s3_existing_package" {
+  type    = map(string)
+  default = null
+}
 variable "store_on_s3" {}
 variable "s3_object_storage_class" {}
 variable "s3_bucket" {}
