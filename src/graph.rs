@@ -7,6 +7,7 @@ pub mod access;
 pub mod alarms;
 mod arn;
 pub mod attribute;
+pub mod attributes;
 pub mod commands;
 mod common;
 pub mod declared;
@@ -46,6 +47,10 @@ pub use access::Access;
 pub use alarms::{Alarm, AlarmMetric, AlarmSubscriber, Dimension};
 pub use arn::{AWS_KEY, FIFO_SUFFIX};
 pub use attribute::{Attribute, Case, SourcedValue, State};
+pub use attributes::{
+    FunctionAttributeNames, FunctionAttributes, MappingAttributeNames, MappingAttributes, QueueAttributeNames,
+    QueueAttributes,
+};
 pub(crate) use common::CommonNode;
 pub use conditions::Condition;
 pub use delivery::Deliveries;
@@ -54,7 +59,7 @@ pub(crate) use lookup::EarlierQueues;
 pub use lookup::{Consumption, Graph};
 pub use name::Name;
 pub use nodes::Nodes;
-pub use plain::{AsPlain, Plain};
+pub use plain::{AsPlain, Kind, Plain, Scalar};
 pub(crate) use reach::{Connections, join_watching_parts};
 pub use redrive::{
     DeadLetterUse, Owner, PolicyError, PolicyErrorKind, RedriveAllowPolicy, RedriveKind, RedrivePolicy, RedriveWriter,
@@ -271,36 +276,12 @@ pub struct Replacement {
 pub struct Queue {
     /// Address, location and existence.
     pub resource: Resource,
-    /// Physical name; `None` if AWS or the tool generates it.
-    pub name: Attribute<Option<String>>,
-    /// `true` for a FIFO queue.
-    pub fifo: Attribute<bool>,
+    /// Attributes without parts.
+    pub attributes: QueueAttributes,
     /// `true` if a written `false` is sent to SQS, which rejects it (CloudFormation; Terraform omits it).
     pub sends_fifo_false: bool,
-    /// Visibility timeout.
-    pub visibility_timeout: Attribute<Seconds>,
     /// Party that sets the visibility timeout, the module or its caller, if known.
     pub visibility_timeout_set_by: Option<SetBy>,
-    /// Retention period.
-    pub retention: Attribute<Seconds>,
-    /// Delivery delay.
-    pub delay: Attribute<Seconds>,
-    /// Receive wait time (long polling).
-    pub receive_wait_time: Attribute<Seconds>,
-    /// Maximum message size in bytes.
-    pub maximum_message_size: Attribute<i64>,
-    /// KMS key, by ARN, id or alias; `None` if it has none.
-    pub key: Attribute<Option<Link>>,
-    /// Data key reuse period.
-    pub key_reuse_period: Attribute<Seconds>,
-    /// `true` if it is encrypted by SSE-SQS; `None` if absent.
-    pub managed_encryption: Attribute<Option<bool>>,
-    /// `true` if SQS detects duplicates by their content.
-    pub content_based_deduplication: Attribute<bool>,
-    /// `queue` or `messageGroup`; `None` if absent.
-    pub deduplication_scope: Attribute<Option<String>>,
-    /// `perQueue` or `perMessageGroupId`; `None` if absent.
-    pub throughput_limit: Attribute<Option<String>>,
     /// Redrive policy; `None` if absent, empty or null.
     pub redrive: Attribute<Option<Box<RedrivePolicy>>>,
     /// Redrive allow policy.
@@ -370,30 +351,16 @@ pub struct FunctionSettings {
 pub struct Function {
     /// Address, location and existence.
     pub resource: Resource,
-    /// Physical name; `None` if it is generated.
-    pub name: Attribute<Option<String>>,
-    /// Timeout of an invocation.
-    pub timeout: Attribute<Seconds>,
+    /// Attributes without parts.
+    pub attributes: FunctionAttributes,
     /// Party that sets the timeout, the module or its caller, if known.
     pub timeout_set_by: Option<SetBy>,
     /// Aliases and versions with provisioned concurrency.
     pub provisioned: Vec<ProvisionedConcurrency>,
-    /// Reserved concurrency; `None` if unreserved.
-    pub reserved_concurrency: Attribute<Option<i64>>,
-    /// `true` if it runs on Managed Instances, which allow longer timeouts.
-    pub managed_instances: Attribute<bool>,
-    /// Timeout of a durable execution; `None` if the function is not durable.
-    pub durable_execution_timeout: Attribute<Option<Seconds>>,
     /// Dead-letter config and failure destinations.
     pub failure_targets: Vec<FailureTarget>,
     /// Destinations of successful asynchronous invocations.
     pub success_targets: Vec<FailureTarget>,
-    /// Execution role, including one that SAM creates; `None` if absent.
-    pub role: Attribute<Option<Link>>,
-    /// Reaction of Lambda to loops through a queue: `Allow` or `Terminate`.
-    pub recursive_loop: Attribute<String>,
-    /// Tenant isolation mode: `PER_TENANT`; `None` if absent.
-    pub tenant_isolation: Attribute<Option<String>>,
     /// Tags.
     pub tags: Attribute<Tags>,
     /// Environment variables that may hold a queue.
@@ -446,30 +413,20 @@ pub struct StreamSetting {
 pub struct EventSourceMapping {
     /// Address, location and existence.
     pub resource: Resource,
+    /// Attributes without parts.
+    pub attributes: MappingAttributes,
     /// Source.
     pub queue: Attribute<Link>,
     /// Function.
     pub function: Attribute<Link>,
-    /// Batch size.
-    pub batch_size: Attribute<i64>,
-    /// Batching window.
-    pub window: Attribute<Seconds>,
     /// Party that sets the batching window, the module or its caller, if known.
     pub window_set_by: Option<SetBy>,
-    /// `true` if the response types include `ReportBatchItemFailures`.
-    pub report_batch_item_failures: Attribute<bool>,
     /// All response types known to be in the list.
     pub response_types: Vec<ResponseType>,
-    /// Maximum concurrency; `None` if absent.
-    pub maximum_concurrency: Attribute<Option<i64>>,
-    /// `true` if it polls.
-    pub enabled: Attribute<bool>,
     /// Filter patterns; empty if it has none.
     pub filters: Attribute<Vec<Attribute<String>>>,
     /// Provisioned pollers; `None` if it has none.
     pub provisioned_pollers: Attribute<Option<Box<ProvisionedPollers>>>,
-    /// Destination of failed batches, which queues do not support; `None` if absent.
-    pub failure_destination: Attribute<Option<Link>>,
     /// Settings that apply only to streams.
     pub stream_settings: Vec<StreamSetting>,
     /// Condition under which its other settings show that its source is a queue, even if an unknown one.

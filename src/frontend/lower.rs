@@ -331,16 +331,9 @@ impl NodeKind {
     /// Returns the names of its numeric attributes that have a default, and that a fix may therefore add.
     pub(super) fn numbers(self) -> Vec<Path> {
         match self {
-            NodeKind::Queue(names) => vec![
-                names.visibility_timeout,
-                names.retention,
-                names.delay,
-                names.receive_wait_time,
-                names.maximum_message_size,
-                names.key_reuse_period,
-            ],
-            NodeKind::Mapping(names) => vec![names.batch_size, names.window],
-            NodeKind::Function(names) => vec![names.timeout],
+            NodeKind::Queue(names) => names.attributes.numbers(),
+            NodeKind::Mapping(names) => names.attributes.numbers(),
+            NodeKind::Function(names) => names.attributes.numbers(),
             _ => Vec::new(),
         }
     }
@@ -348,7 +341,7 @@ impl NodeKind {
     /// Returns the name of its list of response types.
     pub(super) fn response_types(self) -> Option<Path> {
         match self {
-            NodeKind::Mapping(names) => Some(names.response_types),
+            NodeKind::Mapping(names) => Some(names.attributes.report_batch_item_failures),
             _ => None,
         }
     }

@@ -11,12 +11,13 @@
 //! either, because no file says which environment a snapshot shows; and neither does the default of an input, which a
 //! deployment may replace.
 
+use super::attributes::{Declared, Reader, VisitPair};
 use super::{
-    Attribute, Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, UnitId, UnitKind,
+    AsPlain, Attribute, Case, Condition, EventSourceMapping, Function, Graph, Link, Queue, Resource, State, UnitId,
+    UnitKind,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Span;
-use std::fmt::Display;
 use std::sync::Arc;
 
 /// A finding on a deployed resource, and the values that it is about.
@@ -83,6 +84,38 @@ struct Pair<'g, T> {
     declared: &'g T,
     deployed: &'g T,
     when: Condition,
+}
+
+impl<'g, T> Pair<'g, T> {
+    fn ends(&self, resource: fn(&T) -> &Resource) -> Ends<'_, 'g> {
+        Ends {
+            declared: resource(self.declared),
+            deployed: resource(self.deployed),
+            when: &self.when,
+        }
+    }
+}
+
+/// The resources of a pair.
+#[derive(Clone, Copy)]
+struct Ends<'p, 'g> {
+    declared: &'g Resource,
+    deployed: &'g Resource,
+    when: &'p Condition,
+}
+
+/// Compares the declared attributes of a pair.
+struct Compared<'c, 'g> {
+    all: &'c mut Comparison<'g>,
+    ends: Ends<'c, 'g>,
+}
+
+impl<'g> VisitPair<'g> for Compared<'_, 'g> {
+    fn pair<T: AsPlain>(&mut self, row: &'static Declared, one: &'g Attribute<T>, other: &'g Attribute<T>) {
+        if row.is_for(Reader::Deployed) {
+            self.all.value(self.ends, row.name, one, other);
+        }
+    }
 }
 
 impl Deployed {
@@ -293,23 +326,9 @@ impl<'g> Comparison<'g> {
 
     fn queue(&mut self, pair: &Pair<'g, Queue>) {
         let (one, other) = (pair.declared, pair.deployed);
-        let ends = (&one.resource, &other.resource, &pair.when);
-        self.value(
-            ends,
-            "visibility_timeout",
-            &one.visibility_timeout,
-            &other.visibility_timeout,
-        );
-        self.value(ends, "retention", &one.retention, &other.retention);
-        self.value(ends, "delay", &one.delay, &other.delay);
-        self.value(
-            ends,
-            "receive_wait_time",
-            &one.receive_wait_time,
-            &other.receive_wait_time,
-        );
-        let deduplication = (&one.content_based_deduplication, &other.content_based_deduplication);
-        self.value(ends, "content_based_deduplication", deduplication.0, deduplication.1);
+        let ends = pair.ends(|node| &node.resource);
+        one.attributes
+            .visit_pair(&other.attributes, &mut Compared { all: self, ends });
         let has = |present: bool| if present { "a redrive policy" } else { "none" };
         self.compared(
             ends,
@@ -332,15 +351,9 @@ impl<'g> Comparison<'g> {
 
     fn function(&mut self, pair: &Pair<'g, Function>) {
         let (one, other) = (pair.declared, pair.deployed);
-        let ends = (&one.resource, &other.resource, &pair.when);
-        self.value(ends, "timeout", &one.timeout, &other.timeout);
-        let shown = |count: &Option<i64>| count.map_or("none".to_owned(), |count| count.to_string());
-        let reserved = (
-            "reserved_concurrency",
-            &one.reserved_concurrency,
-            &other.reserved_concurrency,
-        );
-        self.compared(ends, reserved, PartialEq::eq, shown);
+        let ends = pair.ends(|node| &node.resource);
+        one.attributes
+            .visit_pair(&other.attributes, &mut Compared { all: self, ends });
     }
 
     /// Links the mappings whose queue and function are linked.
@@ -407,10 +420,9 @@ impl<'g> Comparison<'g> {
 
     fn mapping(&mut self, pair: &Pair<'g, EventSourceMapping>) {
         let (one, other) = (pair.declared, pair.deployed);
-        let ends = (&one.resource, &other.resource, &pair.when);
-        self.value(ends, "batch_size", &one.batch_size, &other.batch_size);
-        self.value(ends, "window", &one.window, &other.window);
-        self.value(ends, "enabled", &one.enabled, &other.enabled);
+        let ends = pair.ends(|node| &node.resource);
+        one.attributes
+            .visit_pair(&other.attributes, &mut Compared { all: self, ends });
         let reports = (
             "report_batch_item_failures",
             &one.report_batch_item_failures,
@@ -419,33 +431,34 @@ impl<'g> Comparison<'g> {
         self.compared(ends, reports, PartialEq::eq, |reports| {
             if *reports { "`ReportBatchItemFailures`" } else { "none" }.to_owned()
         });
-        let shown = |count: &Option<i64>| count.map_or("none".to_owned(), |count| count.to_string());
-        let concurrency = (
-            "maximum_concurrency",
-            &one.maximum_concurrency,
-            &other.maximum_concurrency,
-        );
-        self.compared(ends, concurrency, PartialEq::eq, shown);
     }
 
-    fn value<T: PartialEq + Display>(
+    fn value<T: AsPlain>(
         &mut self,
-        ends: (&'g Resource, &'g Resource, &Condition),
+        ends: Ends<'_, 'g>,
         attribute: &'static str,
         one: &'g Attribute<T>,
         other: &'g Attribute<T>,
     ) {
-        self.compared(ends, (attribute, one, other), PartialEq::eq, ToString::to_string);
+        let is_equal = |one: &T, other: &T| one.plain() == other.plain();
+        self.compared(ends, (attribute, one, other), is_equal, |value| {
+            value.plain().to_string()
+        });
     }
 
     /// Compares one attribute of a pair.
     fn compared<T>(
         &mut self,
-        (declared, deployed, when): (&'g Resource, &'g Resource, &Condition),
+        ends: Ends<'_, 'g>,
         (attribute, one, other): (&'static str, &'g Attribute<T>, &'g Attribute<T>),
         is_equal: impl Fn(&T, &T) -> bool,
         show: impl Fn(&T) -> String,
     ) {
+        let Ends {
+            declared,
+            deployed,
+            when,
+        } = ends;
         if ignores(declared, &one.name) {
             return;
         }

@@ -4,9 +4,10 @@
 //! is passed to code that is not read, it may have policies, alarms and consumers elsewhere.
 
 use super::arn::{account, physical_name, region};
+use super::attributes::Read;
 use super::{
-    Attribute, Case, Cause, Common, Condition, FIFO_SUFFIX, Form, Graph, Link, Queue, RedrivePolicy, Resource, Seconds,
-    State, Target, UnitGraph, UnitId,
+    AsPlain, Attribute, Case, Cause, Common, Condition, FIFO_SUFFIX, Form, Graph, Link, Name, Queue,
+    QueueAttributeNames, QueueAttributes, RedrivePolicy, Resource, Seconds, State, Target, UnitGraph, UnitId,
 };
 use source::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +32,7 @@ pub struct ExternalQueue {
 }
 
 /// Returns an attribute that is not stated.
-pub fn unstated<T>(name: &'static str, span: Span) -> Attribute<T> {
+pub fn unstated<T>(name: impl Into<Name>, span: Span) -> Attribute<T> {
     Attribute::unresolved(
         name,
         Cause::Elsewhere.because("its `[[external]]` does not state it"),
@@ -116,6 +117,13 @@ fn node(name: String, link: &Link, external: ExternalQueue) -> Queue {
         Attribute::set("dead-letter", policy.map(Box::new), span)
     });
     let is_fifo = name.ends_with(FIFO_SUFFIX);
+    let attributes = QueueAttributes {
+        name: Attribute::set("queue", Some(name), header),
+        fifo: external.fifo.unwrap_or_else(|| Attribute::set("fifo", is_fifo, header)),
+        visibility_timeout: (external.visibility_timeout).unwrap_or_else(|| unstated("visibility-timeout", header)),
+        retention: external.retention.unwrap_or_else(|| unstated("retention", header)),
+        ..QueueAttributes::read(&mut Unstated(header), &QueueAttributeNames::NEUTRAL)
+    };
     Queue {
         resource: Resource {
             unit: UnitId(0),
@@ -124,27 +132,24 @@ fn node(name: String, link: &Link, external: ExternalQueue) -> Queue {
             when: Condition::always(),
             common: Arc::new(common),
         },
-        name: Attribute::set("queue", Some(name), header),
-        fifo: external.fifo.unwrap_or_else(|| Attribute::set("fifo", is_fifo, header)),
+        attributes,
         sends_fifo_false: false,
-        visibility_timeout: (external.visibility_timeout).unwrap_or_else(|| unstated("visibility-timeout", header)),
         visibility_timeout_set_by: None,
-        retention: external.retention.unwrap_or_else(|| unstated("retention", header)),
-        delay: unstated("delay", header),
-        receive_wait_time: unstated("receive wait time", header),
-        maximum_message_size: unstated("maximum message size", header),
-        key: unstated("key", header),
-        key_reuse_period: unstated("key reuse period", header),
-        managed_encryption: unstated("managed encryption", header),
-        content_based_deduplication: unstated("content-based deduplication", header),
-        deduplication_scope: unstated("deduplication scope", header),
-        throughput_limit: unstated("throughput limit", header),
         redrive: redrive.unwrap_or_else(|| unstated("dead-letter", header)),
         redrive_allow: unstated("redrive allow policy", header),
         redrive_writers: Vec::new(),
         replaced: None,
         tags: unstated("tags", header),
         implicit: None,
+    }
+}
+
+/// Attributes that are not stated.
+struct Unstated(Span);
+
+impl Read for Unstated {
+    fn attribute<T: AsPlain + Clone>(&mut self, name: &'static str, _: T) -> Attribute<T> {
+        unstated(Arc::new(name.replace('_', " ")), self.0)
     }
 }
 

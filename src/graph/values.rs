@@ -1,8 +1,8 @@
 //! Lists the attributes of the graph with values, spans and origins, for `sqslint explain`.
 
-use super::{Attribute, Case, End, Graph, Link, Origin, Resource, State, Target, UnitId};
+use super::attributes::{Declared, Reader, Visit};
+use super::{AsPlain, Attribute, Case, End, Graph, Link, Origin, Plain, Resource, State, Target, UnitId};
 use source::Span;
-use std::fmt::Display;
 
 /// An attribute of a resource.
 #[derive(Debug)]
@@ -69,69 +69,31 @@ impl<'g> AttributeLister<'g> {
         }
     }
 
-    fn plain<T: Display>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>) {
-        self.add(resource, attribute, ToString::to_string);
-    }
-
-    /// Adds an attribute only if it is written.
-    fn written<T: Display>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>) {
-        if !attribute.cases.iter().all(|case| case.is_default()) {
-            self.plain(resource, attribute);
-        }
-    }
-
-    fn optional<T: Display>(&mut self, resource: &'g Resource, attribute: &'g Attribute<Option<T>>) {
-        self.add(resource, attribute, |value| {
-            value.as_ref().map_or_else(|| NONE.to_owned(), ToString::to_string)
-        });
-    }
-
-    fn link(&mut self, resource: &'g Resource, attribute: &'g Attribute<Link>) {
+    fn plain<T: AsPlain>(&mut self, resource: &'g Resource, attribute: &'g Attribute<T>) {
         let graph = self.graph;
-        self.add(resource, attribute, |link| shown(graph, resource.unit, link));
-    }
-
-    fn optional_link(&mut self, resource: &'g Resource, attribute: &'g Attribute<Option<Link>>) {
-        let graph = self.graph;
-        self.add(resource, attribute, |link| {
-            link.as_ref()
-                .map_or_else(|| NONE.to_owned(), |link| shown(graph, resource.unit, link))
+        self.add(resource, attribute, |value| match value.plain() {
+            Plain::Link(link) => shown(graph, resource.unit, link),
+            plain => plain.to_string(),
         });
     }
 
     fn queues(&mut self) {
         for queue in self.graph.queues() {
             let resource = &queue.resource;
-            self.optional(resource, &queue.name);
-            self.plain(resource, &queue.fifo);
-            for seconds in [
-                &queue.visibility_timeout,
-                &queue.retention,
-                &queue.delay,
-                &queue.receive_wait_time,
-            ] {
-                self.plain(resource, seconds);
-            }
-            self.plain(resource, &queue.maximum_message_size);
-            self.optional_link(resource, &queue.key);
-            self.written(resource, &queue.key_reuse_period);
-            self.optional(resource, &queue.managed_encryption);
-            self.written(resource, &queue.content_based_deduplication);
-            self.optional(resource, &queue.deduplication_scope);
-            self.optional(resource, &queue.throughput_limit);
+            queue.attributes.visit(&mut Lister { all: self, resource });
             self.add(resource, &queue.redrive, |policy| {
                 policy.as_ref().map_or(NONE, |_| "a policy").to_owned()
             });
             let policies = queue.redrive.cases.iter().filter_map(|case| case.value()?.as_ref());
             for policy in policies {
-                self.link(resource, &policy.target);
+                self.plain(resource, &policy.target);
                 self.plain(resource, &policy.max_receive_count);
             }
             let allow = queue.redrive_allow.cases.iter();
             for policy in allow.filter_map(|case| case.value()?.as_ref()) {
                 self.plain(resource, &policy.permission);
                 for source in &policy.sources {
-                    self.link(resource, source);
+                    self.plain(resource, source);
                 }
             }
         }
@@ -140,15 +102,9 @@ impl<'g> AttributeLister<'g> {
     fn functions(&mut self) {
         for function in self.graph.functions() {
             let resource = &function.resource;
-            self.optional(resource, &function.name);
-            self.plain(resource, &function.timeout);
-            self.optional(resource, &function.durable_execution_timeout);
-            self.written(resource, &function.managed_instances);
-            self.optional(resource, &function.reserved_concurrency);
-            self.optional(resource, &function.tenant_isolation);
-            self.optional_link(resource, &function.role);
+            function.attributes.visit(&mut Lister { all: self, resource });
             for setting in function.failure_targets.iter().chain(&function.success_targets) {
-                self.link(resource, &setting.target);
+                self.plain(resource, &setting.target);
             }
         }
     }
@@ -156,17 +112,9 @@ impl<'g> AttributeLister<'g> {
     fn mappings(&mut self) {
         for mapping in self.graph.mappings() {
             let resource = &mapping.resource;
-            self.link(resource, &mapping.queue);
-            self.link(resource, &mapping.function);
-            self.plain(resource, &mapping.batch_size);
-            self.plain(resource, &mapping.window);
-            self.add(resource, &mapping.report_batch_item_failures, |reports| {
-                let with = if *reports { "with" } else { "without" };
-                format!("{with} ReportBatchItemFailures")
-            });
-            self.optional(resource, &mapping.maximum_concurrency);
-            self.plain(resource, &mapping.enabled);
-            self.optional_link(resource, &mapping.failure_destination);
+            self.plain(resource, &mapping.queue);
+            self.plain(resource, &mapping.function);
+            mapping.attributes.visit(&mut Lister { all: self, resource });
         }
     }
 
@@ -175,7 +123,7 @@ impl<'g> AttributeLister<'g> {
             for metric in &alarm.metrics {
                 self.plain(&alarm.resource, &metric.namespace);
                 self.plain(&alarm.resource, &metric.metric);
-                self.link(&alarm.resource, &metric.queue);
+                self.plain(&alarm.resource, &metric.queue);
             }
         }
     }
@@ -184,26 +132,51 @@ impl<'g> AttributeLister<'g> {
         let deliveries = self.graph.deliveries();
         for pipe in &deliveries.pipes {
             let resource = &pipe.resource;
-            self.link(resource, &pipe.source);
-            self.optional_link(resource, &pipe.enrichment);
-            self.link(resource, &pipe.target);
+            self.plain(resource, &pipe.source);
+            self.plain(resource, &pipe.enrichment);
+            self.plain(resource, &pipe.target);
             self.plain(resource, &pipe.batch_size);
             self.plain(resource, &pipe.window);
             self.plain(resource, &pipe.running);
         }
         for subscription in &deliveries.subscriptions {
             let resource = &subscription.resource;
-            self.link(resource, &subscription.topic);
+            self.plain(resource, &subscription.topic);
             self.plain(resource, &subscription.protocol);
-            self.link(resource, &subscription.endpoint);
+            self.plain(resource, &subscription.endpoint);
             self.plain(resource, &subscription.raw_message_delivery);
         }
         for target in &deliveries.targets {
             let resource = &target.resource;
-            self.link(resource, &target.source);
-            self.link(resource, &target.target);
-            self.optional_link(resource, &target.dead_letter);
-            self.optional(resource, &target.message_group_id);
+            self.plain(resource, &target.source);
+            self.plain(resource, &target.target);
+            self.plain(resource, &target.dead_letter);
+            self.plain(resource, &target.message_group_id);
+        }
+    }
+}
+
+/// Lists the declared attributes of a resource.
+struct Lister<'l, 'g> {
+    all: &'l mut AttributeLister<'g>,
+    resource: &'g Resource,
+}
+
+impl<'g> Visit<'g> for Lister<'_, 'g> {
+    fn attribute<T: AsPlain>(&mut self, row: &'static Declared, attribute: &'g Attribute<T>) {
+        let is_written = || attribute.cases.iter().any(|case| !case.is_default());
+        if row.name == "report_batch_item_failures" {
+            // Its name is that of the list of response types.
+            self.all.add(self.resource, attribute, |reports| {
+                let with = if reports.plain() == Plain::Flag(true) {
+                    "with"
+                } else {
+                    "without"
+                };
+                format!("{with} ReportBatchItemFailures")
+            });
+        } else if row.is_for(Reader::Explain) || row.is_for(Reader::ExplainWritten) && is_written() {
+            self.all.plain(self.resource, attribute);
         }
     }
 }

@@ -7,8 +7,8 @@ use super::value::{
 };
 use crate::graph::access::QueuePolicy;
 use crate::graph::{
-    Alarm, AsPlain, Attribute, Bounds, Cause, Graph, Link, Origins, Plain, Queue, Reason, Resource, Target, UnitId,
-    Unresolved,
+    Alarm, AsPlain, Attribute, Bounds, Cause, Graph, Kind, Link, Origins, Plain, Queue, Reason, Resource, Target,
+    UnitId, Unresolved,
 };
 use crate::graph::{State as Known, attribute};
 use conditions::{Case, Condition, MAX_CASES};
@@ -207,7 +207,7 @@ impl<'g> Context<'g> {
     /// Returns the values of an attribute without parts. A link is a text: an address, or the reference as written.
     pub(super) fn plain<T: AsPlain>(&self, attribute: &'g Attribute<T>, when: &Condition) -> EvaluatedCases<'g> {
         let value = |value: &T, when: &Condition| single_case(when, Evaluated::known(value.plain().into()));
-        let scale = if T::IS_DURATION { 1_000 } else { 1 };
+        let scale = if T::KIND == Kind::Seconds { 1_000 } else { 1 };
         self.attribute(attribute, when, value, |value| ShownValue::Plain(value.plain()), scale)
     }
 
@@ -483,6 +483,7 @@ impl From<Plain<'_>> for Value<'_> {
             Plain::Number(number) => Value::Int(number),
             Plain::Seconds(seconds) => Value::Duration(seconds.0.saturating_mul(1_000)),
             Plain::Text(text) => Value::Text(text.into()),
+            Plain::Link(link) => Value::Text(link.written().into()),
         }
     }
 }

@@ -77,7 +77,7 @@ impl<'w, 'g> Evaluator<'w, 'g> {
                 let of = self.eval(of, when);
                 self.each(of, |this, when, judged| match &judged.state {
                     State::Known(Value::Object(object)) => {
-                        let found = (field.read)(this.context, *object, when);
+                        let found = (field.read)(field, this.context, *object, when);
                         this.budget.take(this.context.take_read());
                         with_readings(found, &judged.read)
                     }

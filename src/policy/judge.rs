@@ -200,7 +200,7 @@ fn label(reading: &Reading<'_>) -> String {
                 ShownValue::Plain(Plain::Seconds(seconds)) => format!("`{name}` is {}{default}", seconds.with_words()),
                 ShownValue::Plain(Plain::Number(number)) => format!("`{name}` is {number}{default}"),
                 ShownValue::Plain(Plain::Flag(flag)) => format!("`{name}` is {flag}{default}"),
-                ShownValue::Plain(Plain::Text(text)) => format!("`{name}` is `{text}`{default}"),
+                ShownValue::Plain(text @ (Plain::Text(_) | Plain::Link(_))) => format!("`{name}` is `{text}`{default}"),
                 ShownValue::Count(0) => format!("`{name}` is empty"),
                 ShownValue::Count(1) => format!("`{name}` has one entry"),
                 ShownValue::Count(count) => format!("`{name}` has {count} entries"),

@@ -4,12 +4,13 @@ use super::context::{Context, ShownValue, list};
 use super::types::{ObjectType, Type};
 use super::value::{Evaluated, EvaluatedCases, ListElement, Value, single_case};
 use crate::graph::access::{Effect, QueuePolicy, Statement, StatementCondition};
+use crate::graph::attributes::{Declared, Reader, Visit};
 use crate::graph::declared::{DeclaredConsumer, Duration};
 use crate::graph::delivery::{EventTarget, Pipe, Subscription, Topic};
 use crate::graph::workers::WorkerConsumption;
 use crate::graph::{
-    Alarm, AlarmMetric, AsPlain, Attribute, EventSourceMapping, Function, Plain, Queue, Resource, Tags, UnitId,
-    UnitKind, limits,
+    Alarm, AlarmMetric, AsPlain, Attribute, EventSourceMapping, Function, FunctionAttributes, Kind, MappingAttributes,
+    Plain, Queue, QueueAttributes, Resource, Tags, UnitId, UnitKind, limits,
 };
 use conditions::Condition;
 use std::sync::LazyLock;
@@ -67,7 +68,23 @@ pub(super) struct Field {
     /// `true` if the field may be null.
     pub(super) is_optional: bool,
     pub(super) summary: &'static str,
-    pub(super) read: for<'g> fn(&Context<'g>, Object<'g>, &Condition) -> EvaluatedCases<'g>,
+    pub(super) read: for<'g> fn(&Field, &Context<'g>, Object<'g>, &Condition) -> EvaluatedCases<'g>,
+}
+
+/// Reads the declared attribute `name`.
+struct ReadField<'r, 'g> {
+    name: &'static str,
+    context: &'r Context<'g>,
+    when: &'r Condition,
+    found: Option<EvaluatedCases<'g>>,
+}
+
+impl<'g> Visit<'g> for ReadField<'_, 'g> {
+    fn attribute<T: AsPlain>(&mut self, row: &'static Declared, attribute: &'g Attribute<T>) {
+        if row.name == self.name {
+            self.found = Some(self.context.plain(attribute, self.when));
+        }
+    }
 }
 
 impl<'g> Object<'g> {
@@ -88,6 +105,16 @@ impl<'g> Object<'g> {
             Object::Sender(SenderOf::Target(node)) => &node.resource,
             Object::Consumer(ConsumerOf::Declared) | Object::Declaration(_) | Object::Unit(_) => return None,
         })
+    }
+
+    /// Lets `visitor` visit the declared attributes.
+    fn visit(self, visitor: &mut impl Visit<'g>) {
+        match self {
+            Object::Queue(queue) => queue.attributes.visit(visitor),
+            Object::Function(function) => function.attributes.visit(visitor),
+            Object::Mapping(mapping) => mapping.attributes.visit(visitor),
+            _ => {}
+        }
     }
 
     /// Returns `true` if both are the same object.
@@ -159,7 +186,7 @@ macro_rules! fields {
             kind: $kind,
             is_optional: $optional,
             summary: $summary,
-            read: |context, object, when| {
+            read: |_, context, object, when| {
                 #[allow(unused_variables, reason = "a field may use only some of the names")]
                 #[allow(unreachable_patterns, reason = "some fields are those of every object")]
                 match object {
@@ -198,12 +225,43 @@ fn with_resource_fields(own: Vec<Field>) -> Vec<Field> {
     all
 }
 
+/// Returns the fields of a resource, with those of the declared attributes before the field `next`.
+fn with_attributes(declared: &'static [Declared], next: &str, own: Vec<Field>) -> Vec<Field> {
+    let mut all = with_resource_fields(own);
+    let at = all.iter().position(|field| field.name == next).unwrap_or(all.len());
+    let declared = declared.iter().filter(|row| row.is_for(Reader::Policy));
+    let fields = declared.map(|row| Field {
+        name: row.name,
+        kind: match row.kind {
+            Kind::Flag => Type::Bool,
+            Kind::Number => Type::Int,
+            Kind::Seconds => Type::Duration,
+            Kind::Text | Kind::Link => Type::Text,
+        },
+        is_optional: row.is_optional,
+        summary: row.summary.trim_start(),
+        read: |field, context, object, when| {
+            let (name, found) = (field.name, None);
+            let mut reading = ReadField {
+                name,
+                context,
+                when,
+                found,
+            };
+            object.visit(&mut reading);
+            reading.found.unwrap_or_else(|| null(when))
+        },
+    });
+    all.splice(at..at, fields);
+    all
+}
+
 fn list_of(element: ObjectType) -> Type {
     Type::List(Type::Object(element).into())
 }
 
 static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    with_resource_fields(fields! { Object::Queue(queue) => [
+    let own = fields! { Object::Queue(queue) => [
         "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&queue.resource, &queue.name, when);
         "is_named": Type::Bool, false, "Whether a name is written.",
@@ -211,23 +269,6 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 let value = |name: &Option<String>, when: &Condition| flag(name.is_some(), when);
                 context.attribute(&queue.name, when, value, |name| ShownValue::Plain(name.plain()), 1)
             };
-        "fifo": Type::Bool, false, "Whether it is a FIFO queue.", plain queue.fifo;
-        "visibility_timeout": Type::Duration, false, "The visibility timeout.", plain queue.visibility_timeout;
-        "retention": Type::Duration, false, "The retention period.", plain queue.retention;
-        "delay": Type::Duration, false, "The delivery delay.", plain queue.delay;
-        "receive_wait_time": Type::Duration, false, "The receive wait time (long polling).",
-            |context, when| context.plain(&queue.receive_wait_time, when);
-        "maximum_message_size": Type::Int, false, "The largest message, in bytes.", plain queue.maximum_message_size;
-        "key": Type::Text, true, "The KMS key that encrypts it: its address, ARN, id or alias. Null if none is set.",
-            |context, when| context.plain(&queue.key, when);
-        "managed_encryption": Type::Bool, true, "Whether SQS's own keys encrypt it (SSE-SQS). Null if not set.",
-            |context, when| context.plain(&queue.managed_encryption, when);
-        "content_based_deduplication": Type::Bool, false, "Whether SQS recognises duplicates by their content.",
-            |context, when| context.plain(&queue.content_based_deduplication, when);
-        "deduplication_scope": Type::Text, true, "`queue` or `messageGroup`. Null if not set.",
-            |context, when| context.plain(&queue.deduplication_scope, when);
-        "throughput_limit": Type::Text, true, "`perQueue` or `perMessageGroupId`. Null if not set.",
-            |context, when| context.plain(&queue.throughput_limit, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
             |context, when| tags(context, &queue.tags, when);
         "max_receive_count": Type::Int, true, "After how many receives a message is moved. Null without a redrive policy.",
@@ -252,20 +293,14 @@ static QUEUE: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.statements(queue, when);
         "alarms": list_of(ObjectType::Alarm), false, "The alarms on one of its metrics.",
             |context, when| context.alarms(queue, when);
-    ]})
+    ]};
+    with_attributes(QueueAttributes::DECLARED, "tags", own)
 });
 
 static FUNCTION: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    with_resource_fields(fields! { Object::Function(function) => [
+    let own = fields! { Object::Function(function) => [
         "name": Type::Text, false, "The physical name. Unknown if AWS or the tool generates it.",
             |context, when| context.name(&function.resource, &function.name, when);
-        "timeout": Type::Duration, false, "How long one invocation may run.", plain function.timeout;
-        "durable_execution_timeout": Type::Duration, true, "How long a durable execution may take. Null if the function is not durable.",
-            |context, when| context.plain(&function.durable_execution_timeout, when);
-        "reserved_concurrency": Type::Int, true, "The reserved concurrency. Null if none is reserved.",
-            |context, when| context.plain(&function.reserved_concurrency, when);
-        "role": Type::Text, true, "The execution role: its address or ARN. Null if none is named.",
-            |context, when| context.plain(&function.role, when);
         "tags": Type::Tags, false, "Its tags, with those that a provider adds to every resource.",
             |context, when| tags(context, &function.tags, when);
         "runtime": Type::Text, true, "The runtime. Null for an image.",
@@ -296,24 +331,19 @@ static FUNCTION: LazyLock<Vec<Field>> = LazyLock::new(|| {
             |context, when| context.mappings_of_function(function, when);
         "queues": list_of(ObjectType::Queue), false, "The queues that those mappings read, each once.",
             |context, when| context.queues_of_function(function, when);
-    ]})
+    ]};
+    with_attributes(FunctionAttributes::DECLARED, "tags", own)
 });
 
 static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
-    with_resource_fields(fields! { Object::Mapping(mapping) => [
+    let own = fields! { Object::Mapping(mapping) => [
         "queue": Type::Object(ObjectType::Queue), false, "The queue that it reads.",
             |context, when| context.linked_queue(&mapping.resource, &mapping.queue, when);
         "function": Type::Object(ObjectType::Function), false, "The function that it invokes.",
             |context, when| context.linked_object(&mapping.resource, &mapping.function, when, |unit, link| {
                 context.graph.function(unit, link).map(Object::Function)
             });
-        "batch_size": Type::Int, false, "The largest batch.", plain mapping.batch_size;
         "batching_window": Type::Duration, false, "The batching window.", plain mapping.window;
-        "report_batch_item_failures": Type::Bool, false, "Whether the function may report single messages that failed.",
-            |context, when| context.plain(&mapping.report_batch_item_failures, when);
-        "maximum_concurrency": Type::Int, true, "The maximum concurrency. Null if it has none.",
-            |context, when| context.plain(&mapping.maximum_concurrency, when);
-        "enabled": Type::Bool, false, "Whether it polls.", plain mapping.enabled;
         "has_filters": Type::Bool, false, "Whether it has filters.",
             |context, when| {
                 let value = |all: &Vec<Attribute<String>>, when: &Condition| flag(!all.is_empty(), when);
@@ -326,7 +356,8 @@ static MAPPING: LazyLock<Vec<Field>> = LazyLock::new(|| {
                 Some(all) => tags(context, all, when),
                 None => single_case(when, Evaluated::known(Value::Tags(&NO_TAGS, mapping.resource.header))),
             };
-    ]})
+    ]};
+    with_attributes(MappingAttributes::DECLARED, "batching_window", own)
 });
 
 static ALARM: LazyLock<Vec<Field>> = LazyLock::new(|| {

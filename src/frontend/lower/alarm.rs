@@ -88,7 +88,7 @@ impl<V: View> Lowering<V> {
             missing_data: self.text(written, names.missing_data),
             has_actions: self.has_elements(written, names.actions),
             actions: self.actions(written, names.actions),
-            actions_enabled: self.flag(written, names.actions_enabled, true),
+            actions_enabled: self.plain(written, names.actions_enabled, true),
             is_nonexistent: false,
             resource: node.resource,
         };

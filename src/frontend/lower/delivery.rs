@@ -151,19 +151,19 @@ impl<V: View> Lowering<V> {
         let written = &node.written;
         let pipe = Pipe {
             source: self.source(written, names.source),
-            enrichment: self.optional_link(written, names.enrichment),
+            enrichment: self.plain(written, names.enrichment, None),
             target: self.link(written, names.target, BareName::Queue),
             target_kind: self.required(written, names.target, |view, value| {
                 target_kind(view, value, names.target_kinds)
             }),
-            batch_size: self.integer(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
-            window: self.seconds(written, names.window, limits::WINDOW_DEFAULT),
+            batch_size: self.plain(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
+            window: self.plain(written, names.window, limits::WINDOW_DEFAULT),
             filters: self.filters(written, names.filters),
             running: self.is_not(written, names.state, "STOPPED"),
             invocation_type: self.invocation_type(written, names.invocation_types),
             message_group_id: self.text(written, names.message_group_id),
-            role: self.optional_link(written, names.role),
-            dead_letters: names.dead_letters.map(|path| self.optional_link(written, path)).into(),
+            role: self.plain(written, names.role, None),
+            dead_letters: names.dead_letters.map(|path| self.plain(written, path, None)).into(),
             resource: node.resource,
         };
         self.graph.deliveries.pipes.push(pipe);
@@ -191,7 +191,7 @@ impl<V: View> Lowering<V> {
         }
         let topic = Topic {
             name: self.text(&node.written, names.name),
-            fifo: self.flag(&node.written, names.fifo, false),
+            fifo: self.plain(&node.written, names.fifo, false),
             tags: self.tags(&node.written, names.tags),
             resource: node.resource,
         };
@@ -215,7 +215,7 @@ impl<V: View> Lowering<V> {
             topic,
             protocol: self.required(written, names.protocol, V::text),
             endpoint: self.link(written, names.endpoint, BareName::Queue),
-            raw_message_delivery: self.flag(written, names.raw_message_delivery, false),
+            raw_message_delivery: self.plain(written, names.raw_message_delivery, false),
             redrive: self.subscription_redrive(written, names.redrive),
         };
         self.graph.deliveries.subscriptions.push(subscription);
@@ -250,7 +250,7 @@ impl<V: View> Lowering<V> {
             let target = this.convert(target, is_missing, |this, value| {
                 this.view.link(&value, BareName::Queue)
             });
-            let target = dangling(target, |link| link);
+            let target = dangling(target);
             Ok(SubscriptionRedrivePolicy { target, faults })
         })
     }
@@ -258,7 +258,7 @@ impl<V: View> Lowering<V> {
     /// Lowers a rule, with its inline targets.
     pub(super) fn rule(&mut self, node: &Node<V::Value>, names: &RuleNames) {
         self.graph.deliveries.sources.push(node.resource.clone());
-        let bus = self.optional_link(&node.written, names.bus);
+        let bus = self.plain(&node.written, names.bus, None);
         if !is_absent(&bus) {
             let resource = node.resource.clone();
             self.graph.deliveries.rules_on_buses.push(RuleOnBus { resource, bus });
@@ -268,7 +268,7 @@ impl<V: View> Lowering<V> {
         if let Some(switch) = names.enabled
             && is_absent(&enabled)
         {
-            let switched = self.flag(&node.written, switch, true);
+            let switched = self.plain(&node.written, switch, true);
             if !is_absent(&switched) {
                 enabled = switched;
             }
@@ -354,10 +354,10 @@ impl<V: View> Lowering<V> {
     ) -> EventTarget {
         let target = self.link(written, names.target, BareName::Queue);
         EventTarget {
-            dead_letter: self.optional_link(written, names.dead_letter),
-            role: self.optional_link(written, names.role),
+            dead_letter: self.plain(written, names.dead_letter, None),
+            role: self.plain(written, names.role, None),
             message_group_id: self.text(written, names.message_group_id),
-            maximum_event_age: self.seconds(written, names.maximum_event_age, limits::EVENT_AGE_DEFAULT),
+            maximum_event_age: self.plain(written, names.maximum_event_age, limits::EVENT_AGE_DEFAULT),
             enabled: self.is_not(written, names.state, "DISABLED"),
             ..EventTarget::plain(resource, sender, source, target)
         }
@@ -439,7 +439,7 @@ impl<V: View> Lowering<V> {
         let target = target.try_map(|link| Ok(queue_url(&link).unwrap_or(link)));
         let target = EventTarget {
             uses_url: true,
-            role: self.optional_link(written, names.role),
+            role: self.plain(written, names.role, None),
             message_group_id: request.message_group(header),
             ..EventTarget::plain(resource, Sender::Api, source, target)
         };

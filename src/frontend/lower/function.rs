@@ -2,26 +2,19 @@
 
 use super::code::CodeNames;
 use super::worker::EnvironmentNames;
-use super::{BareName, Lowering, Node, Path, View, is_absent};
+use super::{BareName, Lowering, Node, Path, View, is_absent, last};
 use crate::graph::workers::Variable;
 use crate::graph::{
-    Attribute, CodeSource, DeadLetterUse, FailureTarget, Function, FunctionSettings, Link, Owner, Seconds,
-    SourcedValue, State, Unread, limits,
+    Attribute, CodeSource, DeadLetterUse, FailureTarget, Function, FunctionAttributeNames, FunctionAttributes,
+    FunctionSettings, Link, Owner, SourcedValue, State, Unread, limits,
 };
 use conditions::{Case, Cases, Condition};
 
 /// Names of a function's attributes.
 pub(in crate::frontend) struct FunctionNames {
-    pub(in crate::frontend) name: Path,
-    pub(in crate::frontend) timeout: Path,
-    pub(in crate::frontend) reserved_concurrency: Path,
-    pub(in crate::frontend) managed_instances: Path,
+    pub(in crate::frontend) attributes: FunctionAttributeNames,
     pub(in crate::frontend) durable: Path,
-    pub(in crate::frontend) durable_execution_timeout: Path,
     pub(in crate::frontend) failures: &'static [FailureNames],
-    pub(in crate::frontend) role: Path,
-    pub(in crate::frontend) recursive_loop: Path,
-    pub(in crate::frontend) tenant_isolation: Path,
     /// Paths of the tags; the first that is written is used.
     pub(in crate::frontend) tags: &'static [Path],
     pub(in crate::frontend) runtime: Path,
@@ -72,15 +65,6 @@ fn is_placeholder(source: &CodeSource) -> bool {
 }
 
 impl<V: View> Lowering<V> {
-    /// Returns the reserved concurrency. A negative number means "no reservation" in Terraform; Lambda itself accepts
-    /// none.
-    fn reserved_concurrency(&mut self, written: &V::Value, path: Path) -> Attribute<Option<i64>> {
-        self.optional_integer(written, path).map(|state| match state {
-            State::Set(Some(count)) if count < 0 => State::Set(None),
-            other => other,
-        })
-    }
-
     pub(super) fn function(&mut self, node: Node<V::Value>, names: &FunctionNames) {
         let written = &node.written;
         let mut failure_targets = Vec::new();
@@ -89,7 +73,22 @@ impl<V: View> Lowering<V> {
         }
         let settings = self.function_settings(written, names);
         let runtime = settings.as_ref().and_then(|settings| settings.runtime.known()?.clone());
-        let name = self.text(written, names.name);
+        let mut attributes = FunctionAttributes::read(&mut self.reading(written), &names.attributes);
+        attributes.managed_instances = self.read(written, names.attributes.managed_instances, &false, |_, _| Ok(true));
+        // A negative number means "no reservation" in Terraform; Lambda itself accepts none.
+        attributes.reserved_concurrency = attributes.reserved_concurrency.map(|state| match state {
+            State::Set(Some(count)) if count < 0 => State::Set(None),
+            other => other,
+        });
+        if !is_absent(&self.view.attribute(written, names.durable)) {
+            attributes.durable_execution_timeout = attributes.durable_execution_timeout.map(|state| match state {
+                State::Default(_) => {
+                    State::Unresolved(V::missing(last(names.attributes.durable_execution_timeout)).into())
+                }
+                other => other,
+            });
+        }
+        let name = &attributes.name;
         // The name, and the labels in the address: `module.router.aws_lambda_function.this[0]`.
         let end = name.unresolved_reason().and_then(|(_, unresolved)| {
             let end = unresolved.pattern()?.tail().strip_prefix(['-', '_']);
@@ -108,18 +107,11 @@ impl<V: View> Lowering<V> {
             code.source = Some(CodeSource::Package(package));
         }
         let function = Function {
-            name,
-            timeout: self.seconds(written, names.timeout, limits::FUNCTION_TIMEOUT_DEFAULT),
-            timeout_set_by: self.view.set_by(written, names.timeout),
+            attributes,
+            timeout_set_by: self.view.set_by(written, names.attributes.timeout),
             provisioned: Vec::new(),
-            reserved_concurrency: self.reserved_concurrency(written, names.reserved_concurrency),
-            managed_instances: self.read(written, names.managed_instances, &false, |_, _| Ok(true)),
-            durable_execution_timeout: self.durable_execution_timeout(written, names),
             failure_targets,
             success_targets: Vec::new(),
-            role: self.optional_link(written, names.role),
-            recursive_loop: self.read(written, names.recursive_loop, &"Terminate".to_owned(), V::text),
-            tenant_isolation: self.text(written, names.tenant_isolation),
             tags: self.tags(written, names.tags),
             queue_variables: self.queue_variables(written, names.environment),
             settings,
@@ -142,7 +134,7 @@ impl<V: View> Lowering<V> {
         let link = |view: &mut V, value: &V::Value| view.link(value, BareName::Queue);
         let settings = FunctionSettings {
             runtime: self.text(written, names.runtime),
-            memory: self.integer(written, names.memory, limits::MEMORY_DEFAULT),
+            memory: self.plain(written, names.memory, limits::MEMORY_DEFAULT),
             architectures: self.each(written, [names.architectures, "", ""], V::text),
             layers: self.each(written, [names.layers, "", ""], link),
             environment: self.map(written, names.environment),
@@ -153,23 +145,6 @@ impl<V: View> Lowering<V> {
             && is_absent(&settings.layers)
             && is_absent(&settings.environment);
         (!is_absent).then(|| Box::new(settings))
-    }
-
-    /// Returns the execution timeout, or `None` if the function is not durable.
-    fn durable_execution_timeout(&mut self, written: &V::Value, names: &FunctionNames) -> Attribute<Option<Seconds>> {
-        let durable = self.view.attribute(written, names.durable);
-        let is_durable = !is_absent(&durable);
-        let timeout = self.view.attribute(written, names.durable_execution_timeout);
-        let absent = |name: &str| {
-            if is_durable {
-                State::Unresolved(V::missing(name).into())
-            } else {
-                State::Default(None)
-            }
-        };
-        self.convert(timeout, absent, |this, value| {
-            this.view.integer(&value).map(|seconds| Some(Seconds(seconds)))
-        })
     }
 
     /// Lowers a failure destination; a queue that it names is a dead-letter queue.
@@ -193,7 +168,7 @@ impl<V: View> Lowering<V> {
         }
         let whole = self.view.attribute(written, names.setting);
         let span = whole.cases.iter().find(|case| !case.is_default())?.span;
-        let target = self.optional_link(written, names.target);
+        let target = self.plain(written, names.target, None);
         let set = target.cases.into_iter().filter_map(|case| {
             let SourcedValue { state, span, origins } = case.then;
             let state = match state {

@@ -40,7 +40,7 @@ struct Tasks {
 impl<V: View> Lowering<V> {
     pub(super) fn state_machine(&mut self, node: super::Node<V::Value>, definitions: &[Path], kind: Path, role: Path) {
         let written = &node.written;
-        let role = self.optional_link(written, role);
+        let role = self.plain(written, role, None);
         let definitions = definitions
             .iter()
             .map(|path| self.definition(written, path, &node.resource));

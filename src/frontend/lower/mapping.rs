@@ -3,8 +3,8 @@
 use super::properties::Known;
 use super::{BareName, Lowering, Node, Path, View, last};
 use crate::graph::{
-    Attribute, Case, Condition, EventSourceMapping, Invocation, Link, ProvisionedPollers, ResponseType, State,
-    StreamSetting, limits,
+    Attribute, Case, Condition, EventSourceMapping, Invocation, Link, MappingAttributeNames, MappingAttributes,
+    ProvisionedPollers, ResponseType, State, StreamSetting,
 };
 
 /// The response type for partial batch responses.
@@ -15,18 +15,13 @@ pub(in crate::frontend) struct MappingNames {
     /// Names of the source.
     pub(in crate::frontend) queues: &'static [Path],
     pub(in crate::frontend) function: Path,
-    pub(in crate::frontend) batch_size: Path,
-    pub(in crate::frontend) window: Path,
-    pub(in crate::frontend) response_types: Path,
-    pub(in crate::frontend) maximum_concurrency: Path,
-    pub(in crate::frontend) enabled: Path,
+    pub(in crate::frontend) attributes: MappingAttributeNames,
     /// The object with the filters, the list in it, and the pattern of each filter.
     pub(in crate::frontend) filters: [Path; 3],
     pub(in crate::frontend) provisioned_pollers: Path,
     pub(in crate::frontend) minimum_pollers: Path,
     pub(in crate::frontend) maximum_pollers: Path,
     pub(in crate::frontend) poller_group: Path,
-    pub(in crate::frontend) failure_destination: Path,
     /// Paths of the tags; the first that is written is used.
     pub(in crate::frontend) tags: &'static [Path],
     /// Settings for streams only, the first of which is the starting position.
@@ -59,20 +54,20 @@ impl<V: View> Lowering<V> {
             return;
         }
         let queue = self.source(written, source);
+        let types = names.attributes.report_batch_item_failures;
+        let attributes = MappingAttributes {
+            report_batch_item_failures: self.reports_failures(written, types),
+            ..MappingAttributes::read(&mut self.reading(written), &names.attributes)
+        };
         let mapping = EventSourceMapping {
             polls_a_queue_when: self.proves_a_queue(written, source, &queue, names),
             queue,
             function: self.link(written, names.function, BareName::Function),
-            batch_size: self.integer(written, names.batch_size, limits::BATCH_SIZE_DEFAULT),
-            window: self.seconds(written, names.window, limits::WINDOW_DEFAULT),
-            window_set_by: self.view.set_by(written, names.window),
-            report_batch_item_failures: self.reports_failures(written, names.response_types),
-            response_types: self.response_types(written, names.response_types),
-            maximum_concurrency: self.optional_integer(written, names.maximum_concurrency),
-            enabled: self.flag(written, names.enabled, true),
+            attributes,
+            window_set_by: self.view.set_by(written, names.attributes.window),
+            response_types: self.response_types(written, types),
             filters: self.filters(written, names.filters),
             provisioned_pollers: self.provisioned_pollers(written, names),
-            failure_destination: self.optional_link(written, names.failure_destination),
             stream_settings: self.stream_settings(written, names.stream_settings),
             qualifier: self.read(written, names.function, &None, V::qualifier),
             tags: self.tags_if_any(written, names.tags),
@@ -117,7 +112,7 @@ impl<V: View> Lowering<V> {
         if names.queues.first() != Some(&source) || queue.unresolved_reason().is_none() {
             return Condition::always();
         }
-        let mostly = [names.failure_destination, names.provisioned_pollers];
+        let mostly = [names.attributes.failure_destination, names.provisioned_pollers];
         let of_others = names.other_sources.iter().chain(&names.stream_settings).chain(&mostly);
         let mut none_of_others = Condition::always();
         for name in of_others {
@@ -131,7 +126,7 @@ impl<V: View> Lowering<V> {
         if none_of_others.is_always() {
             return none_of_others;
         }
-        let limit = self.attribute(written, names.maximum_concurrency);
+        let limit = self.attribute(written, names.attributes.maximum_concurrency);
         let limited = limit.cases.iter().filter(|case| matches!(case.value(), Some(Some(_))));
         none_of_others.or(&any_of(limited))
     }
@@ -186,8 +181,8 @@ impl<V: View> Lowering<V> {
         let absent = |_: &str| State::Default(None);
         self.convert(found, absent, |this, pollers| {
             Ok(Some(Box::new(ProvisionedPollers {
-                minimum: this.optional_integer(&pollers, names.minimum_pollers),
-                maximum: this.optional_integer(&pollers, names.maximum_pollers),
+                minimum: this.plain(&pollers, names.minimum_pollers, None),
+                maximum: this.plain(&pollers, names.maximum_pollers, None),
                 group: this.text(&pollers, names.poller_group),
             })))
         })

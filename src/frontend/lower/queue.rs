@@ -5,32 +5,20 @@ use super::read::{dangling, exact, spread};
 use super::{BareName, Lowering, Node, Path, View, is_absent};
 use crate::graph::Reason;
 use crate::graph::{
-    Attribute, Case, Cause, Link, PolicyError, PolicyErrorKind, Queue, RedriveAllowPolicy, RedrivePolicy, Replacement,
-    Seconds, SourcedValue, State, UnitKind, Unresolved, limits,
+    Attribute, Case, Cause, Link, PolicyError, PolicyErrorKind, Queue, QueueAttributeNames, QueueAttributes,
+    RedriveAllowPolicy, RedrivePolicy, Replacement, SourcedValue, State, UnitKind, Unresolved,
 };
 use conditions::{Cases, Condition, TooMany};
 use source::Span;
 
 /// Names of a queue's attributes, and differences of the dialect.
 pub(in crate::frontend) struct QueueNames {
-    pub(in crate::frontend) name: Path,
-    pub(in crate::frontend) fifo: Path,
+    pub(in crate::frontend) attributes: QueueAttributeNames,
     /// `true` if a written `false` is sent to SQS.
     pub(in crate::frontend) sends_fifo_false: bool,
-    pub(in crate::frontend) visibility_timeout: Path,
-    pub(in crate::frontend) retention: Path,
-    pub(in crate::frontend) delay: Path,
-    pub(in crate::frontend) receive_wait_time: Path,
-    pub(in crate::frontend) maximum_message_size: Path,
     /// Argument of a queue that a plan replaces.
     pub(in crate::frontend) replaced: Option<Path>,
     pub(in crate::frontend) maximum_message_size_default: i64,
-    pub(in crate::frontend) key: Path,
-    pub(in crate::frontend) key_reuse_period: Path,
-    pub(in crate::frontend) managed_encryption: Path,
-    pub(in crate::frontend) content_based_deduplication: Path,
-    pub(in crate::frontend) deduplication_scope: Path,
-    pub(in crate::frontend) throughput_limit: Path,
     pub(in crate::frontend) redrive: Path,
     pub(in crate::frontend) redrive_allow: Path,
     /// Paths of the tags; the first that is written is used.
@@ -44,7 +32,8 @@ pub(in crate::frontend) struct QueueNames {
 impl QueueNames {
     /// Returns the names of the attributes that a dead-letter queue shares with its source: those of encryption.
     pub(in crate::frontend) fn encryption(&self) -> [Path; 3] {
-        [self.key, self.key_reuse_period, self.managed_encryption]
+        let names = &self.attributes;
+        [names.key, names.key_reuse_period, names.managed_encryption]
     }
 }
 
@@ -63,25 +52,17 @@ impl<V: View> Lowering<V> {
         if let Some(cause) = node.cause {
             self.pending.causes.insert(node.resource.address.clone(), cause);
         }
+        let mut attributes = QueueAttributes::read(&mut self.reading(written), &names.attributes);
+        // The default of the provider is not that of SQS.
+        let size = names.attributes.maximum_message_size;
+        attributes.maximum_message_size = self.plain(written, size, names.maximum_message_size_default);
         let queue = Queue {
-            name: self.text(written, names.name),
-            fifo: self.flag(written, names.fifo, false),
+            attributes,
             sends_fifo_false: names.sends_fifo_false,
-            visibility_timeout: self.seconds(written, names.visibility_timeout, limits::VISIBILITY_TIMEOUT_DEFAULT),
             // No author sets the attributes of a generated queue.
             visibility_timeout_set_by: (node.made.implicit.is_none())
-                .then(|| self.view.set_by(written, names.visibility_timeout))
+                .then(|| self.view.set_by(written, names.attributes.visibility_timeout))
                 .flatten(),
-            retention: self.seconds(written, names.retention, limits::RETENTION_DEFAULT),
-            delay: self.seconds(written, names.delay, Seconds(0)),
-            receive_wait_time: self.seconds(written, names.receive_wait_time, Seconds(0)),
-            maximum_message_size: self.integer(written, names.maximum_message_size, names.maximum_message_size_default),
-            key: self.optional_link(written, names.key),
-            key_reuse_period: self.seconds(written, names.key_reuse_period, limits::KEY_REUSE_PERIOD_DEFAULT),
-            managed_encryption: self.optional(written, names.managed_encryption, V::boolean),
-            content_based_deduplication: self.flag(written, names.content_based_deduplication, false),
-            deduplication_scope: self.text(written, names.deduplication_scope),
-            throughput_limit: self.text(written, names.throughput_limit),
             redrive: self.redrive(written, names.redrive),
             redrive_allow: self.redrive_allow(written, names.redrive_allow),
             redrive_writers: Vec::new(),
@@ -197,7 +178,7 @@ impl<V: View> Lowering<V> {
             faults.extend(fault.filter(|fault| !faults.contains(fault)));
         }
         RedrivePolicy {
-            target: dangling(self.convert(target, is_missing, Self::redrive_target), |link| link),
+            target: dangling(self.convert(target, is_missing, Self::redrive_target)),
             max_receive_count: self.convert(count, is_missing, |this, value| this.view.integer(&value)),
             faults,
         }

@@ -2,7 +2,10 @@
 //! reason for absent ones.
 
 use super::{BareName, Field, Lowering, Path, Policy, View};
-use crate::graph::{Attribute, Cause, Form, Link, Name, Reason, Seconds, SourcedValue, State, Target, Unresolved};
+use crate::graph::attributes::Read;
+use crate::graph::{
+    AsPlain, Attribute, Cause, Kind, Link, Name, Reason, Scalar, SourcedValue, State, Target, Unresolved,
+};
 use conditions::{Cases, Condition};
 use source::Span;
 
@@ -47,29 +50,32 @@ impl<V: View> Lowering<V> {
         })
     }
 
-    pub(super) fn integer(&mut self, within: &V::Value, path: Path, default: i64) -> Attribute<i64> {
-        let number = self.read(within, path, &default, V::integer);
-        self.without_null(within, path, number)
-    }
-
-    /// Makes `number` unresolved if null is written and the tool rejects it.
-    fn without_null<T>(&self, within: &V::Value, path: Path, number: Attribute<T>) -> Attribute<T> {
-        if !self.view.is_refused_null(within, path) {
-            return number;
-        }
-        number.map(|state| match state {
-            State::Default(_) => State::Unresolved(Cause::WrongType.because("null is not a whole number").into()),
-            other => other,
+    /// Reads an attribute without parts, `default` if it is absent. An undeclared target makes a link dangle.
+    pub(super) fn plain<T: AsPlain + Clone>(&mut self, within: &V::Value, path: Path, default: T) -> Attribute<T> {
+        let found = self.read(within, path, &default, |view, value| {
+            T::read(&mut Written { view, value })
+        });
+        let is_number = matches!(T::KIND, Kind::Number | Kind::Seconds);
+        // The tool rejects null instead of treating it as absent.
+        let is_refused = is_number && self.view.is_refused_null(within, path);
+        found.map(|state| match state {
+            State::Default(_) if is_refused => {
+                State::Unresolved(Cause::WrongType.because("null is not a whole number").into())
+            }
+            State::Unresolved(reason) => match reason.undeclared_name().and_then(T::dangling) {
+                Some(dangling) => State::Set(dangling),
+                None => State::Unresolved(reason),
+            },
+            known => known,
         })
     }
 
-    pub(super) fn seconds(&mut self, within: &V::Value, path: Path, default: Seconds) -> Attribute<Seconds> {
-        let number = self.read(within, path, &default, |view, value| view.integer(value).map(Seconds));
-        self.without_null(within, path, number)
-    }
-
-    pub(super) fn flag(&mut self, within: &V::Value, path: Path, default: bool) -> Attribute<bool> {
-        self.read(within, path, &default, V::boolean)
+    /// Returns a reader of the declared attributes of a resource.
+    pub(super) fn reading<'l>(&'l mut self, written: &'l V::Value) -> Reading<'l, V> {
+        Reading {
+            lowering: self,
+            written,
+        }
     }
 
     /// Returns whether a setting has a value other than `off`.
@@ -87,26 +93,14 @@ impl<V: View> Lowering<V> {
         self.read(within, path, &None, |view, value| convert(view, value).map(Some))
     }
 
-    /// Reads a whole number, `None` if it is absent.
-    pub(super) fn optional_integer(&mut self, within: &V::Value, path: Path) -> Attribute<Option<i64>> {
-        let number = self.optional(within, path, V::integer);
-        self.without_null(within, path, number)
-    }
-
     /// Reads a text, `None` if it is absent.
     pub(super) fn text(&mut self, within: &V::Value, path: Path) -> Attribute<Option<String>> {
-        self.optional(within, path, V::text)
-    }
-
-    /// Reads a link, `None` if it is absent.
-    pub(super) fn optional_link(&mut self, within: &V::Value, path: Path) -> Attribute<Option<Link>> {
-        let links = self.optional(within, path, |view, value| view.link(value, BareName::Queue));
-        dangling(links, Some)
+        self.plain(within, path, None)
     }
 
     pub(super) fn link(&mut self, within: &V::Value, path: Path, named: BareName) -> Attribute<Link> {
         let links = self.required(within, path, |view, value| view.link(value, named));
-        dangling(links, |link| link)
+        dangling(links)
     }
 
     /// Reads the source of a mapping or pipe, and records declared resources that cannot be one.
@@ -120,7 +114,7 @@ impl<V: View> Lowering<V> {
             }
             Ok(link)
         });
-        dangling(links, |link| link)
+        dangling(links)
     }
 
     /// Returns `true` if `value` is known to name something that neither a mapping nor a pipe can poll.
@@ -192,14 +186,47 @@ impl<V: View> Lowering<V> {
     }
 }
 
+/// Declared attributes of a resource.
+pub(super) struct Reading<'l, V: View> {
+    lowering: &'l mut Lowering<V>,
+    written: &'l V::Value,
+}
+
+impl<V: View> Read for Reading<'_, V> {
+    fn attribute<T: AsPlain + Clone>(&mut self, name: Path, default: T) -> Attribute<T> {
+        self.lowering.plain(self.written, name, default)
+    }
+}
+
+/// A written value.
+struct Written<'v, V: View> {
+    view: &'v mut V,
+    value: &'v V::Value,
+}
+
+impl<V: View> Scalar for Written<'_, V> {
+    fn boolean(&mut self) -> Result<bool, Unresolved> {
+        self.view.boolean(self.value)
+    }
+
+    fn integer(&mut self) -> Result<i64, Unresolved> {
+        self.view.integer(self.value)
+    }
+
+    fn text(&mut self) -> Result<String, Unresolved> {
+        self.view.text(self.value)
+    }
+
+    fn link(&mut self) -> Result<Link, Unresolved> {
+        self.view.link(self.value, BareName::Queue)
+    }
+}
+
 /// Replaces each unresolved link whose target is not declared by a dangling link.
-pub(super) fn dangling<T>(links: Attribute<T>, to: impl Fn(Link) -> T) -> Attribute<T> {
+pub(super) fn dangling(links: Attribute<Link>) -> Attribute<Link> {
     links.map(|state| match state {
-        State::Unresolved(reason) => match reason.undeclared_name() {
-            Some(name) => State::Set(to(Link {
-                target: Target::Dangling(name.into()),
-                form: Form::Arn,
-            })),
+        State::Unresolved(reason) => match reason.undeclared_name().and_then(Link::dangling) {
+            Some(dangling) => State::Set(dangling),
             None => State::Unresolved(reason),
         },
         known => known,

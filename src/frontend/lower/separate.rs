@@ -111,7 +111,7 @@ impl<V: View> Lowering<V> {
     /// none, is left out.
     pub(super) fn provisioned_concurrency(&mut self, node: Node<V::Value>, function: Path, count: Path) {
         let of = self.link(&node.written, function, BareName::Function);
-        let count = self.optional_integer(&node.written, count);
+        let count = self.plain::<Option<i64>>(&node.written, count, None);
         for (when, case, count) in count.known_in(&node.resource.when) {
             if count.is_some() && node.resource.uncertain.is_none() {
                 let resource = node.resource.address.clone();

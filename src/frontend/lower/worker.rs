@@ -35,7 +35,7 @@ pub(in crate::frontend) enum EnvironmentNames {
 
 impl<V: View> Lowering<V> {
     pub(super) fn worker(&mut self, node: Node<V::Value>, names: &WorkerNames) {
-        let roles = names.roles.iter().map(|path| self.optional_link(&node.written, path));
+        let roles = names.roles.iter().map(|path| self.plain(&node.written, path, None));
         let mut worker = Worker {
             roles: roles.collect(),
             environment: Vec::new(),
@@ -66,11 +66,11 @@ impl<V: View> Lowering<V> {
                             .extend(self.command(&container.written, &when, names.commands));
                         let stop = names.stop_timeout.into_iter();
                         stop_timeouts
-                            .extend(stop.map(|path| self.seconds(&container.written, path, STOP_TIMEOUT_DEFAULT)));
+                            .extend(stop.map(|path| self.plain(&container.written, path, STOP_TIMEOUT_DEFAULT)));
                         let role = names.container_role;
                         worker
                             .roles
-                            .extend(role.map(|path| self.optional_link(&container.written, path)));
+                            .extend(role.map(|path| self.plain(&container.written, path, None)));
                     }
                 }
                 if stop_timeouts.len() == 1 {

@@ -114,7 +114,7 @@ fn ignored(body: &Body) -> Vec<Arc<str>> {
     });
     let mut names: Vec<Arc<str>> = names.collect();
     // An attribute in a block is called by its own name.
-    if let Some((block, name)) = names::MAPPING.maximum_concurrency.split_once('.')
+    if let Some((block, name)) = names::MAPPING.attributes.maximum_concurrency.split_once('.')
         && names.iter().any(|ignored| &**ignored == block)
     {
         names.push(name.into());

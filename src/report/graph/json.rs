@@ -2,6 +2,7 @@
 //!
 //! This module knows the fields of the document and their order. It knows neither rules nor how the graph was built.
 
+use crate::graph::attributes::{Declared, Reader, Visit};
 use crate::graph::delivery::{EventTarget, Pipe, Subscription};
 use crate::graph::workers::WorkerConsumption;
 use crate::graph::{
@@ -101,6 +102,14 @@ impl<'g> Node<'_, 'g> {
         self.fields.push((name, json));
     }
 
+    fn plain<T: AsPlain>(&mut self, name: &'static str, attribute: &'g Attribute<T>) {
+        let (writer, unit) = (self.writer, self.resource.unit);
+        self.field(name, attribute, |value, _| match value.plain() {
+            Plain::Link(link) => writer.any_link(unit, link),
+            plain => scalar(plain),
+        });
+    }
+
     /// Adds the tags, if there may be any.
     fn tags(&mut self, tags: &'g Attribute<Tags>) {
         let named = self.writer.tags(tags, &self.resource.when);
@@ -114,6 +123,14 @@ impl<'g> Node<'_, 'g> {
             self.fields.push(("defaulted", Json::List(self.defaulted)));
         }
         Json::Object(self.fields)
+    }
+}
+
+impl<'g> Visit<'g> for Node<'_, 'g> {
+    fn attribute<T: AsPlain>(&mut self, row: &'static Declared, attribute: &'g Attribute<T>) {
+        if row.is_for(Reader::Json) {
+            self.plain(row.name, attribute);
+        }
     }
 }
 
@@ -179,10 +196,7 @@ impl<'g> Writer<'g> {
 
     fn queue(&self, queue: &'g Queue) -> Json {
         let mut node = self.node(&queue.resource);
-        node.field("name", &queue.name, plain);
-        node.field("fifo", &queue.fifo, plain);
-        node.field("visibility_timeout", &queue.visibility_timeout, plain);
-        node.field("retention", &queue.retention, plain);
+        queue.attributes.visit(&mut node);
         node.field("delay", &queue.delay, plain);
         let unit = queue.resource.unit;
         node.field("redrive", &queue.redrive, |policy, assumed| {
@@ -203,9 +217,7 @@ impl<'g> Writer<'g> {
 
     fn function(&self, function: &'g Function) -> Json {
         let mut node = self.node(&function.resource);
-        node.field("name", &function.name, plain);
-        node.field("timeout", &function.timeout, plain);
-        node.field("reserved_concurrency", &function.reserved_concurrency, plain);
+        function.attributes.visit(&mut node);
         if let Ok(handler) = &function.handler {
             let file = self.sources.file(handler.place.file);
             let line = file.position(handler.place.start as usize).line;
@@ -228,12 +240,7 @@ impl<'g> Writer<'g> {
             let found = self.graph.function(unit, link).map(|function| &function.resource);
             self.link(unit, link, found)
         });
-        node.field("batch_size", &mapping.batch_size, plain);
-        node.field("window", &mapping.window, plain);
-        let report = &mapping.report_batch_item_failures;
-        node.field("report_batch_item_failures", report, plain);
-        node.field("maximum_concurrency", &mapping.maximum_concurrency, plain);
-        node.field("enabled", &mapping.enabled, plain);
+        mapping.attributes.visit(&mut node);
         node.finish()
     }
 
@@ -468,12 +475,17 @@ impl<'g> Writer<'g> {
 }
 
 fn plain<T: AsPlain>(value: &T, _: &Condition) -> Json {
-    match value.plain() {
+    scalar(value.plain())
+}
+
+fn scalar(plain: Plain<'_>) -> Json {
+    match plain {
         Plain::None => Json::Null,
         Plain::Flag(flag) => Json::Bool(flag),
         Plain::Number(number) => Json::Number(number),
         Plain::Seconds(seconds) => Json::Number(seconds.0),
         Plain::Text(written) => text(written),
+        Plain::Link(link) => text(link.written()),
     }
 }
 

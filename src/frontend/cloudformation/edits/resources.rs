@@ -51,14 +51,17 @@ impl Page<'_> {
         let mut properties = Vec::new();
         let source = queue.value.get("Properties");
         let own = |key: &str| source.and_then(|source| source.entry(key));
-        if let Some(name) = own(names.name).filter(|name| self.is_written_in(source, name)) {
+        if let Some(name) = own(names.attributes.name).filter(|name| self.is_written_in(source, name)) {
             let name = self.dead_letter_name(resources, name, wanted.fifo);
-            properties.extend(name.map(|name| (names.name.to_owned(), NewValue::Copied(name))));
+            properties.extend(name.map(|name| (names.attributes.name.to_owned(), NewValue::Copied(name))));
         }
         if wanted.fifo {
-            properties.push((names.fifo.to_owned(), NewValue::Flag(true)));
+            properties.push((names.attributes.fifo.to_owned(), NewValue::Flag(true)));
         }
-        properties.push((names.retention.to_owned(), NewValue::Number(wanted.retention)));
+        properties.push((
+            names.attributes.retention.to_owned(),
+            NewValue::Number(wanted.retention),
+        ));
         for key in names.encryption().iter().chain(names.tags) {
             let text = |entry: &Entry| self.editor.text.get(entry.value.span.range()).unwrap_or_default();
             if let Some(entry) = own(key).filter(|entry| !contain_name(text(entry))) {

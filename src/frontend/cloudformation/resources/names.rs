@@ -13,7 +13,7 @@ use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
 use crate::frontend::lower::{BareName, NodeKind};
 use crate::graph::delivery::{Sender, TargetKind};
-use crate::graph::{Store, limits};
+use crate::graph::{FunctionAttributeNames, MappingAttributeNames, QueueAttributeNames, Store, limits};
 use std::sync::LazyLock;
 
 /// Returns the kind of node for a resource type, or `None` if the graph has none.
@@ -76,22 +76,24 @@ pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> 
 }
 
 static QUEUE: QueueNames = QueueNames {
+    attributes: QueueAttributeNames {
+        name: "QueueName",
+        fifo: "FifoQueue",
+        visibility_timeout: "VisibilityTimeout",
+        retention: "MessageRetentionPeriod",
+        delay: "DelaySeconds",
+        receive_wait_time: "ReceiveMessageWaitTimeSeconds",
+        maximum_message_size: "MaximumMessageSize",
+        key: "KmsMasterKeyId",
+        key_reuse_period: "KmsDataKeyReusePeriodSeconds",
+        managed_encryption: "SqsManagedSseEnabled",
+        content_based_deduplication: "ContentBasedDeduplication",
+        deduplication_scope: "DeduplicationScope",
+        throughput_limit: "FifoThroughputLimit",
+    },
     replaced: None,
-    name: "QueueName",
-    fifo: "FifoQueue",
     sends_fifo_false: true,
-    visibility_timeout: "VisibilityTimeout",
-    retention: "MessageRetentionPeriod",
-    delay: "DelaySeconds",
-    receive_wait_time: "ReceiveMessageWaitTimeSeconds",
-    maximum_message_size: "MaximumMessageSize",
     maximum_message_size_default: limits::MAXIMUM_MESSAGE_SIZE_DEFAULT,
-    key: "KmsMasterKeyId",
-    key_reuse_period: "KmsDataKeyReusePeriodSeconds",
-    managed_encryption: "SqsManagedSseEnabled",
-    content_based_deduplication: "ContentBasedDeduplication",
-    deduplication_scope: "DeduplicationScope",
-    throughput_limit: "FifoThroughputLimit",
     redrive: "RedrivePolicy",
     redrive_allow: "RedriveAllowPolicy",
     tags: &["Tags"],
@@ -107,12 +109,17 @@ static QUEUE: QueueNames = QueueNames {
 };
 
 static FUNCTION: FunctionNames = FunctionNames {
-    name: "FunctionName",
-    timeout: "Timeout",
-    reserved_concurrency: "ReservedConcurrentExecutions",
-    managed_instances: "CapacityProviderConfig",
+    attributes: FunctionAttributeNames {
+        name: "FunctionName",
+        timeout: "Timeout",
+        durable_execution_timeout: "DurableConfig.ExecutionTimeout",
+        managed_instances: "CapacityProviderConfig",
+        reserved_concurrency: "ReservedConcurrentExecutions",
+        tenant_isolation: "TenancyConfig.TenantIsolationMode",
+        role: "Role",
+        recursive_loop: "RecursiveLoop",
+    },
     durable: "DurableConfig",
-    durable_execution_timeout: "DurableConfig.ExecutionTimeout",
     failures: &[
         FailureNames {
             name: "DeadLetterConfig",
@@ -126,9 +133,6 @@ static FUNCTION: FunctionNames = FunctionNames {
             target: "DeadLetterQueue.TargetArn",
         },
     ],
-    role: "Role",
-    recursive_loop: "RecursiveLoop",
-    tenant_isolation: "TenancyConfig.TenantIsolationMode",
     tags: &["Tags"],
     runtime: "Runtime",
     memory: "MemorySize",
@@ -165,20 +169,22 @@ static INVOKE_CONFIG: InvokeConfigNames = InvokeConfigNames {
 };
 
 static MAPPING: MappingNames = MappingNames {
+    attributes: MappingAttributeNames {
+        batch_size: "BatchSize",
+        window: "MaximumBatchingWindowInSeconds",
+        report_batch_item_failures: "FunctionResponseTypes",
+        maximum_concurrency: "ScalingConfig.MaximumConcurrency",
+        enabled: "Enabled",
+        failure_destination: "DestinationConfig.OnFailure.Destination",
+    },
     // The names in CloudFormation, in SAM's event `SQS`, and in its `SqsSubscription`.
     queues: &["EventSourceArn", "Queue", "QueueArn"],
     function: "FunctionName",
-    batch_size: "BatchSize",
-    window: "MaximumBatchingWindowInSeconds",
-    response_types: "FunctionResponseTypes",
-    maximum_concurrency: "ScalingConfig.MaximumConcurrency",
-    enabled: "Enabled",
     filters: ["FilterCriteria", "Filters", "Pattern"],
     provisioned_pollers: "ProvisionedPollerConfig",
     minimum_pollers: "MinimumPollers",
     maximum_pollers: "MaximumPollers",
     poller_group: "PollerGroupName",
-    failure_destination: "DestinationConfig.OnFailure.Destination",
     tags: &["Tags"],
     stream_settings: [
         "StartingPosition",

@@ -157,15 +157,15 @@ impl EditedQueue<'_> {
     fn queue(&self, queue: &MissingDeadLetterQueue, label: String, module: &Module<'_>) -> Option<NewResource> {
         let names = queue_names()?;
         let mut own = self.name(queue.fifo, module)?;
-        match self.value(names.fifo) {
+        match self.value(names.attributes.fifo) {
             // The same expression decides whether the dead-letter queue is FIFO.
             Some((value, text)) if !matches!(value.kind, ExpressionKind::Bool(_) | ExpressionKind::Null) => {
-                own.push((names.fifo, ArgumentValue::Copied(text)));
+                own.push((names.attributes.fifo, ArgumentValue::Copied(text)));
             }
-            _ if queue.fifo => own.push((names.fifo, ArgumentValue::Flag(true))),
+            _ if queue.fifo => own.push((names.attributes.fifo, ArgumentValue::Flag(true))),
             _ => {}
         }
-        own.push((names.retention, ArgumentValue::Number(queue.retention)));
+        own.push((names.attributes.retention, ArgumentValue::Number(queue.retention)));
         own.extend(self.copied(&names.encryption())?);
         let tags = self
             .copied(&["tags"])?

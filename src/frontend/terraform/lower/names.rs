@@ -13,7 +13,7 @@ use crate::frontend::lower::queue::QueueNames;
 use crate::frontend::lower::worker::{EnvironmentNames, WorkerNames};
 use crate::frontend::lower::{BareName, NodeKind, Path};
 use crate::graph::delivery::{Sender, TargetKind};
-use crate::graph::{Store, limits};
+use crate::graph::{FunctionAttributeNames, MappingAttributeNames, QueueAttributeNames, Store, limits};
 use std::sync::LazyLock;
 
 /// Returns the kind of node that a resource type becomes; `None` if it is not in the graph.
@@ -106,23 +106,25 @@ pub(super) fn spelled(kind: &str, path: Path) -> Path {
 }
 
 static QUEUE: QueueNames = QueueNames {
+    attributes: QueueAttributeNames {
+        name: "name",
+        fifo: "fifo_queue",
+        visibility_timeout: "visibility_timeout_seconds",
+        retention: "message_retention_seconds",
+        delay: "delay_seconds",
+        receive_wait_time: "receive_wait_time_seconds",
+        maximum_message_size: "max_message_size",
+        key: "kms_master_key_id",
+        key_reuse_period: "kms_data_key_reuse_period_seconds",
+        managed_encryption: "sqs_managed_sse_enabled",
+        content_based_deduplication: "content_based_deduplication",
+        deduplication_scope: "deduplication_scope",
+        throughput_limit: "fifo_throughput_limit",
+    },
     replaced: Some(terraform::provider::REPLACED),
-    name: "name",
-    fifo: "fifo_queue",
     // The provider does not send `false`.
     sends_fifo_false: false,
-    visibility_timeout: "visibility_timeout_seconds",
-    retention: "message_retention_seconds",
-    delay: "delay_seconds",
-    receive_wait_time: "receive_wait_time_seconds",
-    maximum_message_size: "max_message_size",
     maximum_message_size_default: limits::MAXIMUM_MESSAGE_SIZE_TERRAFORM,
-    key: "kms_master_key_id",
-    key_reuse_period: "kms_data_key_reuse_period_seconds",
-    managed_encryption: "sqs_managed_sse_enabled",
-    content_based_deduplication: "content_based_deduplication",
-    deduplication_scope: "deduplication_scope",
-    throughput_limit: "fifo_throughput_limit",
     redrive: "redrive_policy",
     redrive_allow: "redrive_allow_policy",
     // A plan contains `tags_all`, which includes the provider's default tags.
@@ -141,21 +143,23 @@ static QUEUE: QueueNames = QueueNames {
 };
 
 static FUNCTION: FunctionNames = FunctionNames {
-    name: "function_name",
-    timeout: "timeout",
-    reserved_concurrency: "reserved_concurrent_executions",
-    managed_instances: "capacity_provider_config",
+    attributes: FunctionAttributeNames {
+        name: "function_name",
+        timeout: "timeout",
+        durable_execution_timeout: "durable_config.execution_timeout",
+        managed_instances: "capacity_provider_config",
+        reserved_concurrency: "reserved_concurrent_executions",
+        tenant_isolation: "tenancy_config.tenant_isolation_mode",
+        role: "role",
+        // Set by a separate resource.
+        recursive_loop: "recursive_loop",
+    },
     durable: "durable_config",
-    durable_execution_timeout: "durable_config.execution_timeout",
     failures: &[FailureNames {
         name: "dead_letter_config",
         setting: "dead_letter_config",
         target: "dead_letter_config.target_arn",
     }],
-    role: "role",
-    // Set by a separate resource.
-    recursive_loop: "recursive_loop",
-    tenant_isolation: "tenancy_config.tenant_isolation_mode",
     tags: &["tags_all", "tags"],
     runtime: "runtime",
     memory: "memory_size",
@@ -192,19 +196,21 @@ static INVOKE_CONFIG: InvokeConfigNames = InvokeConfigNames {
 };
 
 pub(super) static MAPPING: MappingNames = MappingNames {
+    attributes: MappingAttributeNames {
+        batch_size: "batch_size",
+        window: "maximum_batching_window_in_seconds",
+        report_batch_item_failures: "function_response_types",
+        maximum_concurrency: "scaling_config.maximum_concurrency",
+        enabled: "enabled",
+        failure_destination: "destination_config.on_failure.destination_arn",
+    },
     queues: &["event_source_arn"],
     function: "function_name",
-    batch_size: "batch_size",
-    window: "maximum_batching_window_in_seconds",
-    response_types: "function_response_types",
-    maximum_concurrency: "scaling_config.maximum_concurrency",
-    enabled: "enabled",
     filters: ["filter_criteria", "filter", "pattern"],
     provisioned_pollers: "provisioned_poller_config",
     minimum_pollers: "minimum_pollers",
     maximum_pollers: "maximum_pollers",
     poller_group: "poller_group_name",
-    failure_destination: "destination_config.on_failure.destination_arn",
     tags: &["tags_all", "tags"],
     stream_settings: [
         "starting_position",

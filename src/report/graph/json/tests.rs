@@ -1,8 +1,10 @@
 //! Tests the document of a small graph, which the tests of the text format share.
 
 use super::*;
+use crate::graph::attributes::Read;
 use crate::graph::{
-    Case, Cause, Common, Form, RedrivePolicy, Seconds, SourcedValue, Tags, Target, Unit, UnitGraph, UnitKind,
+    Case, Cause, Common, Form, QueueAttributeNames, QueueAttributes, RedrivePolicy, Seconds, SourcedValue, Tags,
+    Target, Unit, UnitGraph, UnitKind,
 };
 use crate::testing::{graph_json, graph_json_by_default};
 use conditions::Variable;
@@ -10,6 +12,15 @@ use serde_json::json;
 use source::Span;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// A resource without attributes.
+struct Absent(Span);
+
+impl Read for Absent {
+    fn attribute<T: AsPlain + Clone>(&mut self, name: &'static str, default: T) -> Attribute<T> {
+        Attribute::absent(name, default, self.0)
+    }
+}
 
 /// Returns a graph with two queues, one of which is the other's dead-letter queue, and a visibility timeout that
 /// depends on `Env`.
@@ -27,6 +38,7 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
         },
         "prod",
     );
+    let unknown = Cause::InputWithoutValue.because("`var.delay` has no value");
     let queue = |address: &str, header: Span| Queue {
         resource: Resource {
             unit: UnitId(0),
@@ -35,26 +47,14 @@ pub(in crate::report::graph) fn sample() -> (Graph, Sources) {
             when: Condition::always(),
             common: Arc::new(Common::of_kind("aws_sqs_queue")),
         },
-        name: Attribute::absent("name", None, header),
-        fifo: Attribute::absent("fifo_queue", false, header),
+        attributes: QueueAttributes {
+            visibility_timeout: Attribute::set("visibility_timeout_seconds", Seconds(30), header),
+            delay: Attribute::unresolved("delay_seconds", unknown.clone(), header),
+            ..QueueAttributes::read(&mut Absent(header), &QueueAttributeNames::NEUTRAL)
+        },
         sends_fifo_false: false,
-        visibility_timeout: Attribute::set("visibility_timeout_seconds", Seconds(30), header),
         visibility_timeout_set_by: None,
-        retention: Attribute::absent("message_retention_seconds", Seconds(345_600), header),
-        delay: Attribute::unresolved(
-            "delay_seconds",
-            Cause::InputWithoutValue.because("`var.delay` has no value"),
-            header,
-        ),
-        receive_wait_time: Attribute::absent("receive_wait_time_seconds", Seconds(0), header),
-        maximum_message_size: Attribute::absent("max_message_size", 262_144, header),
-        key: Attribute::absent("kms_master_key_id", None, header),
         tags: Attribute::absent("tags", Tags::default(), header),
-        managed_encryption: Attribute::absent("sqs_managed_sse_enabled", None, header),
-        content_based_deduplication: Attribute::absent("content_based_deduplication", false, header),
-        deduplication_scope: Attribute::absent("deduplication_scope", None, header),
-        throughput_limit: Attribute::absent("fifo_throughput_limit", None, header),
-        key_reuse_period: Attribute::absent("kms_data_key_reuse_period_seconds", Seconds(300), header),
         redrive: Attribute::absent("redrive_policy", None, header),
         redrive_allow: Attribute::absent("redrive_allow_policy", None, header),
         redrive_writers: Vec::new(),
