@@ -3,7 +3,7 @@
 //!
 //! The sides of `Fn::Equals` are compared in `comparisons.rs`.
 
-use super::incomplete::UsedName;
+use super::surroundings::UsedName;
 use super::template::Template;
 use crate::limits;
 use conditions::Condition;

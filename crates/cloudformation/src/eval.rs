@@ -1,15 +1,15 @@
 //! Evaluates expressions lazily: a property is evaluated on demand, under the condition that the caller assumes. It
 //! knows no resource type; `intrinsics.rs` evaluates the intrinsic functions.
 
-use super::loops::PREFIX;
-use super::sections::{Dialect, scalar};
+use super::document::{PREFIX, functions, intrinsic, is_transformed, scalar};
+use super::sections::Dialect;
 use super::serverless;
 use super::template::Template;
 use super::value::{Evaluated, Outcome, Outcomes, Part, always, combine};
 use conditions::{Cases, Condition};
 use knowledge::{Cause, Origin, Published, Reason, Store};
 use source::Span;
-use trees::{Entry, Node, Value};
+use trees::{Node, Value};
 
 /// Beginning of a dynamic reference.
 const DYNAMIC: &str = "{{resolve:";
@@ -32,13 +32,6 @@ impl Listed<'_> {
         let items = self.items.as_ref().map_err(Reason::clone)?;
         items.iter().map(Evaluated::text).collect()
     }
-}
-
-/// Returns the name and the argument of an intrinsic function.
-pub fn intrinsic(node: &Node) -> Option<(&str, &Node)> {
-    let [entry] = node.entries()? else { return None };
-    let is_function = &*entry.key == "Ref" || (entry.key.starts_with("Fn::") && !entry.key.starts_with(PREFIX));
-    is_function.then_some((&*entry.key, &entry.value))
 }
 
 impl<'t> Template<'t> {
@@ -265,17 +258,4 @@ fn referenced(reference: &str) -> Option<Published> {
         }
         _ => None,
     }
-}
-
-/// Returns `true` if a macro replaces `node`. An include only adds to it.
-pub(crate) fn is_transformed(node: &Node) -> bool {
-    let transform = functions(node).find(|entry| &*entry.key == "Fn::Transform");
-    let name = transform.and_then(|transform| transform.value.get("Name"));
-    name.is_some_and(|name| name.as_str() != Some("AWS::Include"))
-}
-
-/// Returns the entries of `node` that are named like functions; almost no mapping has one next to other keys.
-fn functions(node: &Node) -> impl Iterator<Item = &Entry> {
-    let entries = node.entries().unwrap_or_default().iter();
-    entries.filter(|entry| entry.key.starts_with("Fn::"))
 }

@@ -8,6 +8,7 @@ use super::Environment;
 use super::eval::Listed;
 use super::parameters::Parameter;
 use super::stacks::Stack;
+use super::surroundings::Export;
 use super::template::Template;
 use super::value::{Evaluated, Foreign, Outcome, Outcomes, Part, Reference, always, split};
 use conditions::{Case, Condition};
@@ -27,15 +28,6 @@ const SHARED: [&str; 4] = [
 
 /// Placeholder for the name of the stack itself.
 const STACK_NAME: &str = "${AWS::StackName}";
-
-/// A value that a stack publishes under a name in its account and Region.
-#[derive(Debug, Clone)]
-pub(crate) struct Export {
-    pub(crate) name: String,
-    /// The exporting unit.
-    pub(crate) unit: Arc<str>,
-    pub(crate) outcomes: Outcomes<'static>,
-}
 
 impl<'t> Template<'t> {
     /// Converts `outcomes` for use in another template; `what` describes this step of their provenance.

@@ -9,8 +9,9 @@
 //! A template that uses an undeclared name is a fragment if another template nearby declares the name, if fragments are
 //! merged into a template in its directory or above, or if a service of the Serverless Framework there may include it.
 
+use super::document::is_frame;
 use super::project::{Document, Read};
-use super::stacks::is_frame;
+use super::surroundings::UsedName;
 use crate::limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::Sources;
@@ -26,14 +27,6 @@ use trees::{Node, Parsed};
 
 /// Extensions of the file that declares a service (`serverless.yml`).
 const SERVICES: [&str; 5] = ["yml", "yaml", "json", "ts", "js"];
-
-/// Name that a template uses.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum UsedName {
-    Condition(Arc<str>),
-    /// Name of a resource or parameter.
-    Value(Arc<str>),
-}
 
 /// Names that a template declares, and its kind.
 #[derive(Default)]

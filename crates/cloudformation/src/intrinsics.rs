@@ -56,7 +56,7 @@ impl<'t> Template<'t> {
 
     /// Evaluates the argument of a function that takes a text; here `Fn::ToJsonString` yields text.
     pub fn argument(&self, node: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
-        match super::eval::intrinsic(node) {
+        match super::document::intrinsic(node) {
             Some(("Fn::ToJsonString", object)) if self.has_language_extensions => self.json_text(object, at, assumed),
             _ => self.eval(node, at, assumed),
         }

@@ -1,10 +1,10 @@
 //! Resolves links: the resource that a text or a reference points to.
 
-use super::incomplete::UsedName;
 use super::sections::Declared;
 use super::serverless;
+use super::surroundings::UsedName;
 use super::template::Template;
-use super::value::{Evaluated, Outcomes, Part, Reference, always, literal, rendered, split};
+use super::value::{Evaluated, Link, Outcomes, Part, Reference, always, literal, rendered, split};
 use crate::limits;
 use conditions::Condition;
 use knowledge::{Cause, Form, Reason, Target};
@@ -12,15 +12,6 @@ use std::sync::Arc;
 
 /// Text in the ARN of an API's integration that precedes the account and the name of a queue.
 const API_QUEUE: &str = ":sqs:path/";
-
-/// A reference to another resource.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Link {
-    /// Target of the link.
-    pub target: Target,
-    /// Form in which it is written.
-    pub form: Form,
-}
 
 /// Returns `true` if the values that resources of type `kind` return are known only after deployment.
 fn is_opaque(kind: &str) -> bool {

@@ -4,14 +4,15 @@
 //! A nested stack is evaluated when the visitor, or an expression, first asks for one of its outputs. It is then shown
 //! to the same visitor, while the visit of its caller goes on.
 
-use crate::handover::Export;
+use crate::document::is_frame;
 use crate::parameters::{Settings, Supplied, Values};
-use crate::project::{Document, Project};
+use crate::project::Document;
 use crate::sections::{Dialect, Sections};
-use crate::stacks::{Collected, Context, is_frame};
+use crate::stacks::{Call, Collected, Context, Nested, Outputs, Show, takes};
+use crate::surroundings::{Export, Project, UsedName};
 use crate::template::Template;
 use crate::unit::{Unit, UnitKind};
-use crate::{definitions, includes, incomplete, loops, sam, serverless, snapshot};
+use crate::{definitions, includes, loops, sam, serverless, snapshot};
 use conditions::Condition;
 use knowledge::UnitKey;
 use rustc_hash::FxHashMap;
@@ -23,9 +24,6 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::{Node, Parsed, parsed};
-
-/// Receives a unit and an evaluated template of it.
-pub(crate) type Show<'v> = dyn Fn(&Unit, &Template<'_>) + 'v;
 
 /// Makes a result of type `T` from an evaluated template and the result for the earlier documents of its unit.
 pub(crate) type Visit<'v, T> = dyn Fn(&Unit, &Template<'_>, Option<T>) -> T + Sync + 'v;
@@ -41,9 +39,29 @@ pub(crate) struct LoadedFile<T> {
     /// Names of its imports.
     pub(crate) imports: BTreeSet<String>,
     /// Names that it uses and does not declare.
-    pub(crate) undeclared: BTreeSet<incomplete::UsedName>,
+    pub(crate) undeclared: BTreeSet<UsedName>,
     /// `true` if it is a template into which fragments are merged.
     pub(crate) is_frame: bool,
+}
+
+impl<T> LoadedFile<T> {
+    /// Combines the units with the results of their visits.
+    pub(crate) fn new(met: Collected, mut unit: Unit, mut results: FxHashMap<UnitKey, T>) -> Self {
+        unit.unread.append(&mut met.unread.take());
+        let units = std::iter::once(unit).chain(met.called.into_inner());
+        let mut with_result = |unit: Unit| {
+            let result = results.remove(&unit.key);
+            (unit, result)
+        };
+        LoadedFile {
+            units: units.map(&mut with_result).collect(),
+            called: met.files.into_inner(),
+            exports: met.exports.into_inner(),
+            imports: met.imports.into_inner(),
+            undeclared: met.undeclared.into_inner(),
+            is_frame: met.is_frame.get(),
+        }
+    }
 }
 
 /// Inputs of the loading of every file.
@@ -75,6 +93,7 @@ impl<T> Loader<'_, T> {
                 assumed: Condition::always(),
                 met: &met,
                 show: &show,
+                load: load_nested,
             };
             load_template(self.settings.of(path), &around, kind)
         };
@@ -82,9 +101,9 @@ impl<T> Loader<'_, T> {
             Document::Template => template(None, UnitKind::Template),
             Document::Stack(environment) => template(Some(environment), UnitKind::CdkStack),
             Document::Service => load_service(path, self.settings, self.sources, &met, &show),
-            Document::Snapshot => snapshot::load(path, self.sources, &met, &show),
+            Document::Snapshot => load_snapshot(path, self.sources, &met, &show),
         };
-        met.into_read(unit, results.into_inner())
+        LoadedFile::new(met, unit, results.into_inner())
     }
 }
 
@@ -95,9 +114,43 @@ fn load_service(path: &Path, settings: &Settings, sources: &Sources, met: &Colle
         let settings = settings.of(path);
         unit.environments
             .extend(settings.stages(path, || serverless::stages(document, path, sources)));
-        let (values, stage) = (settings.place(), settings.stage.as_deref());
-        let files = serverless::evaluate(&mut unit, document, values, stage, path, sources, show);
-        met.files.borrow_mut().extend(files);
+        let mut compiled = serverless::compile(document, settings.stage.as_deref(), path, sources);
+        unit.notes.append(&mut compiled.notes);
+        unit.problems.append(&mut compiled.problems);
+        met.files.borrow_mut().append(&mut compiled.files);
+        let values = Values {
+            stack: compiled.stack.take(),
+            ..settings.place()
+        };
+        let mut sections = Sections::new(&unit.key, Dialect::Serverless, &[&compiled.root], values);
+        sections.origins = Some(&compiled.origins);
+        sections.service = Some(&compiled.service);
+        sections.directory = path.parent().map(Path::to_owned);
+        sections.is_closed &= compiled.is_closed;
+        evaluate(&sections.into(), &mut unit, show);
+    }
+    unit
+}
+
+/// Loads a snapshot: one unit per Region.
+fn load_snapshot(path: &Path, sources: &Sources, met: &Collected, show: &Show<'_>) -> Unit {
+    let (mut unit, parsed) = open(path, sources, UnitKind::Snapshot, None);
+    let Some(document) = parsed.documents.first() else {
+        return unit;
+    };
+    let regions = snapshot::regions(document, &mut unit);
+    for (at, region) in regions.into_iter().enumerate() {
+        let mut part = None;
+        if at > 0 {
+            let key = format!("{}@{}", unit.name, region.values.region.as_deref().unwrap_or_default());
+            let other = Unit::new(unit.name.clone(), UnitKind::Snapshot, Some(UnitKey::new(key)));
+            let taken = unit.taken.clone();
+            part = Some(Unit { taken, ..other });
+        }
+        let of_region = part.as_mut().unwrap_or(&mut unit);
+        let sections = Sections::new(&of_region.key, Dialect::Template, &[&region.root], region.values);
+        evaluate(&sections.into(), of_region, show);
+        met.called.borrow_mut().extend(part);
     }
     unit
 }
@@ -123,8 +176,68 @@ fn load_template(settings: &Settings, around: &Context<'_>, kind: UnitKind) -> U
     unit
 }
 
+/// Loads the template of a nested stack, once for each call.
+fn load_nested(call: Call<'_, '_>) -> Result<Outputs, Option<String>> {
+    let Call {
+        caller,
+        declared,
+        nested,
+        assumed,
+        around,
+    } = call;
+    let (Nested::Named(path) | Nested::Above(path) | Nested::Uploaded(path)) = &nested;
+    let sources = around.sources;
+    let (mut unit, parsed) = open(
+        path,
+        sources,
+        UnitKind::Template,
+        Some(caller.key.of_call(&declared.id)),
+    );
+    let is_template = |names: &[&str]| parsed.documents.first().is_some_and(|found| takes(found, names));
+    match nested {
+        Nested::Above(_) if !is_template(&[]) => return Err(Some("the file is not a template".to_owned())),
+        Nested::Uploaded(_) if !is_template(&caller.argument_names(declared)) => {
+            let file = sources.name_of(path);
+            return Err(Some(format!(
+                "`{file}` has the name of its URL, but not its parameters"
+            )));
+        }
+        _ => {}
+    }
+    let is_new = around.met.files.borrow_mut().insert(path.clone());
+    let mut is_whole = unit.problems.is_empty();
+    if !is_new {
+        unit.problems.clear();
+    }
+    let outputs = parsed.documents.first().map(|document| {
+        let values = caller.inherited_values();
+        let callers = around.callers.iter().cloned().chain([around.path.to_owned()]);
+        let (document, of_files) = assembled(document, path, sources);
+        let mut inside = Context {
+            path,
+            callers: callers.collect(),
+            arguments: Some(FxHashMap::default()),
+            environment: None,
+            assumed: assumed.clone(),
+            ..*around
+        };
+        let (document, of_loops) = written_out(document, &values, &unit.key, &inside);
+        is_whole &= of_files.is_empty() && of_loops.is_empty();
+        if is_new {
+            unit.problems.extend(of_files.into_iter().chain(of_loops));
+        }
+        inside.arguments = Some(caller.arguments(declared, &document, &assumed));
+        let sections = Sections::new(&unit.key, Dialect::Template, &[&document], values);
+        let template = Template::from(sections.read_in_full(is_whole).within(&inside));
+        evaluate(&template, &mut unit, around.show);
+        template.output_values()
+    });
+    around.met.called.borrow_mut().push(unit);
+    outputs.ok_or(None)
+}
+
 /// First stage: puts into `document` what other files and other places contribute to it.
-pub(crate) fn assembled<'d>(document: &'d Node, path: &Path, sources: &Sources) -> (Cow<'d, Node>, Vec<Problem>) {
+fn assembled<'d>(document: &'d Node, path: &Path, sources: &Sources) -> (Cow<'d, Node>, Vec<Problem>) {
     let (document, problems) = includes::included(document, path, sources);
     (definitions::placed(document, path, sources), problems)
 }
@@ -151,7 +264,7 @@ fn values(document: &Node, settings: &Settings, around: &Context<'_>, unit: &mut
 }
 
 /// Third stage: writes out loops, the `Globals` of other fragments, and what the SAM transform generates.
-pub(crate) fn written_out<'d>(
+fn written_out<'d>(
     document: Cow<'d, Node>,
     values: &Values,
     unit: &UnitKey,
@@ -182,7 +295,7 @@ pub fn evaluate(template: &Template<'_>, unit: &mut Unit, show: &dyn Fn(&Unit, &
 }
 
 /// Parses a file and creates its unit.
-pub(crate) fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<UnitKey>) -> (Unit, Arc<Parsed>) {
+fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<UnitKey>) -> (Unit, Arc<Parsed>) {
     let mut unit = Unit::new(sources.name_of(path), kind, call);
     let file = match read(path, sources) {
         Ok(file) => file,

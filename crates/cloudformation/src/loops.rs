@@ -13,6 +13,7 @@
 //!       Properties: {QueueName: !Ref Name}      Properties: {QueueName: Returns}
 //! ```
 
+use super::document::{MARK, PREFIX};
 use super::parameters::Values;
 use super::sections::{Declared, Dialect, LANGUAGE_EXTENSIONS, Sections, transforms};
 use super::template::Template;
@@ -24,11 +25,6 @@ use source::reading::{Problem, ProblemKind};
 use std::borrow::Cow;
 use std::sync::Arc;
 use trees::{Entry, Node, Value, keep_last};
-
-/// Beginning of the key of a loop.
-pub(crate) const PREFIX: &str = "Fn::ForEach::";
-/// Key under which a resource keeps the collections and items of its loops.
-pub(crate) const MARK: &str = "Fn::ForEach";
 
 /// Returns `root` with its loops expanded.
 pub(crate) fn written_out<'d>(root: Cow<'d, Node>, unit: &UnitKey, values: &Values) -> (Cow<'d, Node>, Vec<Problem>) {
@@ -370,11 +366,6 @@ fn mark(node: &mut Node, collection: &Node, item: Option<&str>) {
         },
         _ => {}
     }
-}
-
-/// Returns the record of the loops that produced `resource`.
-pub(crate) fn marks(resource: &Node) -> &[Node] {
-    resource.get(MARK).and_then(Node::items).unwrap_or_default()
 }
 
 impl<'t> Template<'t> {

@@ -17,11 +17,11 @@
 //! ever.
 
 use super::Environment;
-use super::handover::Export;
 use super::incomplete::incomplete;
 use super::loading::{LoadedFile, Loader, Visit};
 use super::parameters::Settings;
 use super::stacks::Collected;
+use super::surroundings::{Fragments, Member, Project};
 use super::unit::{Ties, Unit, UnitKind};
 use crate::limits;
 use knowledge::UnitKey;
@@ -29,12 +29,10 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use source::reading::{ProblemKind, read};
 use source::{Sources, Span};
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use trees::parsed;
-use trees::{Node, Parsed, Value};
 
 /// The kind of a file. A template that is also a stack of a CDK app is loaded as that stack.
 #[derive(Hash)]
@@ -56,7 +54,7 @@ impl Document {
         let (settings, sources) = (loader.settings, loader.sources);
         if sources.is_cancelled() {
             let unit = Unit::new(sources.name_of(path), UnitKind::Template, None);
-            return Collected::default().into_read(unit, FxHashMap::default());
+            return LoadedFile::new(Collected::default(), unit, FxHashMap::default());
         }
         let alone = Project::default();
         // Reading a template records which arguments it accepts, so it cannot be skipped.
@@ -83,69 +81,6 @@ impl Document {
 
 /// A file and what was read from it.
 pub(crate) type Read<'f, T> = (&'f Path, &'f Document, LoadedFile<T>);
-
-/// Facts about the other templates that the evaluation of one template needs.
-#[derive(Default)]
-pub(crate) struct Project {
-    exports: BTreeMap<String, Vec<Export>>,
-    fragments: FxHashMap<PathBuf, Arc<Fragments>>,
-    /// Fragments, and templates that they are put into.
-    incomplete: BTreeSet<PathBuf>,
-}
-
-/// A template that a build step merges with others.
-pub(crate) struct Member {
-    pub(crate) path: PathBuf,
-    /// The key of its unit.
-    pub(crate) unit: Arc<str>,
-    parsed: Arc<Parsed>,
-}
-
-impl Member {
-    /// Returns its first document, which every member has.
-    pub(crate) fn root(&self) -> Option<&Node> {
-        self.parsed.documents.first()
-    }
-}
-
-/// Templates that a build step merges into one.
-pub(crate) struct Fragments {
-    /// Prefix of the keys of their variables, which are shared only among them.
-    pub(crate) scope: UnitKey,
-    pub(crate) members: Vec<Member>,
-}
-
-impl Project {
-    pub(crate) fn exports(&self, name: &str) -> &[Export] {
-        self.exports.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// Adds to the fragment at `path` the `Globals` of another fragment, if exactly one of them has `Globals`.
-    pub(crate) fn with_globals<'d>(&self, document: Cow<'d, Node>, path: &Path) -> Cow<'d, Node> {
-        let Some(group) = self.fragments_of(path).filter(|_| document.get("Globals").is_none()) else {
-            return document;
-        };
-        let others = group.members.iter().filter(|member| member.path != path);
-        let mut globals = others.filter_map(|member| member.root()?.entry("Globals"));
-        let (Some(only), None) = (globals.next(), globals.next()) else {
-            return document;
-        };
-        let mut document = document.into_owned();
-        if let Value::Mapping(entries) = &mut document.value {
-            entries.push(only.clone());
-        }
-        Cow::Owned(document)
-    }
-
-    /// Returns `true` if the file at `path` is merged with files that are not part of the project.
-    pub(crate) fn is_incomplete(&self, path: &Path) -> bool {
-        self.incomplete.contains(path)
-    }
-
-    pub(crate) fn fragments_of(&self, path: &Path) -> Option<&Fragments> {
-        self.fragments.get(path).map(|group| &**group)
-    }
-}
 
 /// Loads every file. `visit` receives each evaluated template with its unit and the result for the earlier documents of
 /// that unit; the units are returned with their results.

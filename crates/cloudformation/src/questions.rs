@@ -11,8 +11,8 @@
 //! as parsed, with one spelling for each function, so neither their length nor the look of their texts makes two
 //! expressions equal. Users see the expression on one line, cut if it is long.
 
+use super::document::scalar;
 use super::parameters::Parameter;
-use super::sections::scalar;
 use super::template::Template;
 use crate::limits;
 use conditions::{ANY_OPERAND, Condition, Variable};

@@ -17,9 +17,8 @@ mod making;
 mod names;
 mod policies;
 
-use super::loops;
+use super::document::{MARK, scalar};
 use super::parameters::Values;
-use super::sections::scalar;
 use making::{At, Owner};
 use policies::Grants;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -159,7 +158,7 @@ impl<'a> Transform<'a> {
                 }
                 _ => all.push(entry.clone()),
             }
-            if let Some(mark) = entry.value.entry(loops::MARK) {
+            if let Some(mark) = entry.value.entry(MARK) {
                 self.made.iter_mut().for_each(|made| making::add(made, mark));
             }
             take(&mut all, &mut self.made);

@@ -1,18 +1,18 @@
 //! The sections of one template, and the lookup of names in them. It evaluates nothing.
 
-use super::incomplete::UsedName;
 use super::parameters::{Parameter, Values};
-use super::project::Fragments;
 use super::sam;
 use super::serverless::{Origins, Service};
 use super::stacks::Context;
+use super::surroundings::Fragments;
+use super::surroundings::UsedName;
 use knowledge::UnitKey;
 use rustc_hash::FxHashMap;
 use source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use trees::{Entry, Node, Value};
+use trees::{Entry, Node};
 
 /// Known transforms and macros by the beginning of their names, with the properties of functions that they may add. They
 /// change nothing else that is relevant here. Accounts choose the rest of the names of macros.
@@ -438,9 +438,9 @@ impl<'t> Declared<'t> {
             properties: entry.value.get("Properties"),
             depends_on: entry.value.get("DependsOn"),
             condition: entry.value.get("Condition").and_then(Node::as_str),
-            is_transformed: super::eval::is_transformed(&entry.value),
+            is_transformed: super::document::is_transformed(&entry.value),
             made: entry.value.get(sam::MADE),
-            loops: super::loops::marks(&entry.value),
+            loops: super::document::marks(&entry.value),
         })
     }
 }
@@ -449,15 +449,4 @@ impl<'t> Declared<'t> {
 fn construct(resource: &Node) -> Option<Arc<str>> {
     let path = resource.get("Metadata")?.get("aws:cdk:path")?.as_str()?;
     Some(path.strip_suffix("/Resource").unwrap_or(path).into())
-}
-
-/// Renders a scalar as CloudFormation does.
-pub fn scalar(node: &Node) -> Option<String> {
-    match &node.value {
-        Value::Bool(value) => Some(value.to_string()),
-        Value::Integer(value) => Some(value.to_string()),
-        Value::Float(value) => Some(value.to_string()),
-        Value::String(text) => Some(text.to_string()),
-        Value::Null | Value::Sequence(_) | Value::Mapping(_) => None,
-    }
 }

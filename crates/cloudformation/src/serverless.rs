@@ -18,14 +18,11 @@ mod variables;
 pub use names::{BATCH_SIZE, MAXIMUM_CONCURRENCY, RESPONSE_TYPE, WINDOW};
 pub(crate) use resolve::{Origins, parts};
 
-use super::loading::{Show, evaluate as evaluate_template};
-use super::parameters::Values;
-use super::sections::{Dialect, Sections};
-use super::unit::Unit;
 use crate::limits;
 pub use events::{EVENT_KEYS, EventWithoutArn, UnknownKey};
 use resolve::{Resolver, unresolved_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
+use source::reading::Problem;
 use source::{FileId, Sources, Span};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -126,17 +123,24 @@ pub(crate) fn stages(document: &Node, path: &Path, sources: &Sources) -> Vec<Str
     stages::named(document, &default, directory, sources)
 }
 
-/// Evaluates the service in `document`, deployed to `stage` or to its default stage, and shows it. Returns the other
-/// files that declare its resources.
-pub(crate) fn evaluate(
-    unit: &mut Unit,
-    document: &Node,
-    mut values: Values,
-    stage: Option<&str>,
-    path: &Path,
-    sources: &Sources,
-    show: &Show<'_>,
-) -> BTreeSet<PathBuf> {
+/// A service as the template that the framework deploys.
+pub(crate) struct ServiceTemplate {
+    pub(crate) root: Node,
+    pub(crate) service: Service,
+    /// Provenance of the values of its variables.
+    pub(crate) origins: Origins,
+    /// Name of the stack, if known.
+    pub(crate) stack: Option<Arc<str>>,
+    /// `true` if it declares every resource that the framework deploys.
+    pub(crate) is_closed: bool,
+    /// Other files that declare its resources.
+    pub(crate) files: BTreeSet<PathBuf>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Compiles the service in `document`, deployed to `stage` or to its default stage.
+pub(crate) fn compile(document: &Node, stage: Option<&str>, path: &Path, sources: &Sources) -> ServiceTemplate {
     let mut resolver = Resolver::new(document, path, sources).for_stage(stage);
     let mut compiled = functions::compile(&mut resolver, document);
     let mut parts = Vec::new();
@@ -171,7 +175,6 @@ pub(crate) fn evaluate(
         let references = resolver.text(&["custom", "pseudoParameters", "allowReferences"]);
         pseudo::substitute(&mut root, references.is_none_or(|(text, _)| text != "false"));
     }
-    unit.notes.append(&mut compiled.notes);
     let service = Service {
         is_whole,
         span: document.span,
@@ -182,19 +185,17 @@ pub(crate) fn evaluate(
         unknown_keys: compiled.unknown_keys,
         events_without_arn: compiled.events_without_arn,
     };
-    values.stack = stack_name(&mut resolver).map(Arc::from);
-    let mut sections = Sections::new(&unit.key, Dialect::Serverless, &[&root], values);
-    sections.origins = Some(&resolver.origins);
-    sections.service = Some(&service);
-    sections.directory = path.parent().map(Path::to_owned);
-    sections.is_closed &= is_read
-        && plugins
-            .iter()
-            .all(|name| WITHOUT_RESOURCES.split(' ').any(|known| known == name));
-    let template = sections.into();
-    unit.problems.append(&mut resolver.problems);
-    evaluate_template(&template, unit, show);
-    files
+    let is_harmless = |name: &String| WITHOUT_RESOURCES.split(' ').any(|known| known == name);
+    ServiceTemplate {
+        root,
+        service,
+        stack: stack_name(&mut resolver).map(Arc::from),
+        is_closed: is_read && plugins.iter().all(is_harmless),
+        files,
+        notes: compiled.notes,
+        origins: resolver.origins,
+        problems: resolver.problems,
+    }
 }
 
 /// Returns the text at `path` if all of it is known.

@@ -11,16 +11,10 @@
 //! permit to read. Answers of Cloud Control's `get-resource` are read, too: their properties are a
 //! JSON text. Those of `list-resources` have only identifiers, from which nothing follows.
 
-use crate::loading::{Show, evaluate, open};
 use crate::parameters::Values;
-use crate::sections::{Dialect, Sections};
-use crate::stacks::Collected;
-use crate::unit::{Unit, UnitKind, UnreadStack};
-use knowledge::UnitKey;
+use crate::unit::{Unit, UnreadStack};
 use source::reading::Problem;
-use source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::Arc;
 use trees::{Entry, Node, Value, json};
 
@@ -31,16 +25,18 @@ const VERSION: i64 = 1;
 /// Maximum number of Regions; AWS has fewer than half as many.
 const MAX_REGIONS: usize = 100;
 
-/// Loads the snapshot at `path`: one unit per Region.
-pub(crate) fn load(path: &Path, sources: &Sources, met: &Collected, show: &Show<'_>) -> Unit {
-    let (mut unit, parsed) = open(path, sources, UnitKind::Snapshot, None);
-    let Some(document) = parsed.documents.first() else {
-        return unit;
-    };
+/// The resources of one Region as a template.
+pub(crate) struct Region {
+    pub(crate) root: Node,
+    pub(crate) values: Values,
+}
+
+/// Reads the snapshot in `document`. `unit` receives what concerns all of it.
+pub(crate) fn regions(document: &Node, unit: &mut Unit) -> Vec<Region> {
     let snapshot = Snapshot::read(document, &mut unit.problems);
     unit.taken = document.get("time").and_then(Node::as_str).map(Arc::from);
     let unread = document.get("unread").and_then(Node::items).unwrap_or_default();
-    met.unread.borrow_mut().extend(unread.iter().filter_map(|one| {
+    unit.unread.extend(unread.iter().filter_map(|one| {
         let reason = one.get("Reason").and_then(Node::as_str);
         Some(UnreadStack {
             unit: unit.name.clone(),
@@ -64,23 +60,19 @@ pub(crate) fn load(path: &Path, sources: &Sources, met: &Collected, show: &Show<
     let everywhere = if regions.len() > 1 { regions.remove(&None) } else { None };
     let everywhere = everywhere.into_iter().flatten().map(|role| (role.key.clone(), role));
     let everywhere: BTreeMap<_, _> = everywhere.collect();
-    let mut regions = regions
-        .into_iter()
-        .take(MAX_REGIONS)
-        .map(|(region, resources)| (region, linked(resources, &everywhere)));
-    let Some((region, resources)) = regions.next() else {
-        return unit;
-    };
     let account = snapshot.account;
-    for (other, resources) in regions {
-        let key = format!("{}@{}", unit.name, other.as_deref().unwrap_or_default());
-        let mut part = Unit::new(unit.name.clone(), UnitKind::Snapshot, Some(UnitKey::new(key)));
-        part.taken.clone_from(&unit.taken);
-        show_region(&mut part, document.span, (other, account.clone()), resources, show);
-        met.called.borrow_mut().push(part);
-    }
-    show_region(&mut unit, document.span, (region, account), resources, show);
-    unit
+    let regions = regions.into_iter().take(MAX_REGIONS).map(|(region, resources)| {
+        let resources = Node::new(document.span, Value::Mapping(linked(resources, &everywhere)));
+        Region {
+            root: Node::new(document.span, Value::Mapping(vec![entry("Resources", resources)])),
+            values: Values {
+                region,
+                account: account.clone(),
+                ..Values::default()
+            },
+        }
+    });
+    regions.collect()
 }
 
 /// Replaces each string that is the id of one of `resources` by a reference to it, so that it links to this resource and
@@ -121,25 +113,6 @@ fn refer(node: &mut Node, is_id: &mut impl FnMut(&Arc<str>) -> bool) {
         }
         _ => {}
     }
-}
-
-/// Shows the resources of one Region as a template.
-fn show_region(
-    unit: &mut Unit,
-    span: Span,
-    (region, account): (Option<Arc<str>>, Option<Arc<str>>),
-    resources: Vec<Entry>,
-    show: &Show<'_>,
-) {
-    let resources = Node::new(span, Value::Mapping(resources));
-    let root = Node::new(span, Value::Mapping(vec![entry("Resources", resources)]));
-    let values = Values {
-        region,
-        account,
-        ..Values::default()
-    };
-    let sections = Sections::new(&unit.key, Dialect::Template, &[&root], values);
-    evaluate(&sections.into(), unit, show);
 }
 
 /// The resources of a snapshot as those of templates, by Region.

@@ -7,18 +7,16 @@
 //! its path, if that file exists and declares every parameter that the call sets.
 //! <https://docs.aws.amazon.com/cli/latest/reference/cloudformation/package.html>
 
-use super::eval::intrinsic;
-use super::incomplete::UsedName;
-use super::loading::{LoadedFile, Show, assembled, evaluate, open, written_out};
-use super::project::Project;
-use super::sections::{Declared, Dialect, Sections};
+use super::sections::Declared;
+use super::surroundings::Project;
+use super::surroundings::UsedName;
 use super::template::Template;
-use super::unit::{Unit, UnitKind, UnreadStack};
+use super::unit::{Unit, UnreadStack};
 use super::value::{Evaluated, Outcome, Outcomes, Part, always};
 use super::{Environment, cdk, local};
 use crate::limits;
 use conditions::Condition;
-use knowledge::{Cause, UnitKey};
+use knowledge::Cause;
 use rustc_hash::FxHashMap;
 use source::{Sources, Span};
 use std::cell::{Cell, RefCell};
@@ -26,7 +24,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use trees::{Node, Value};
+use trees::Node;
 
 /// Context of a template: its file, the project, its callers and their arguments.
 pub(crate) struct Context<'s> {
@@ -37,7 +35,7 @@ pub(crate) struct Context<'s> {
     /// Templates in the chain of calls, outermost first.
     pub(crate) callers: Vec<PathBuf>,
     /// Arguments of the call; `None` if no template calls it.
-    pub(crate) arguments: Option<FxHashMap<Arc<str>, Outcomes<'static>>>,
+    pub(crate) arguments: Option<Outputs>,
     /// The target environment, if a CDK app deploys the stack.
     pub(crate) environment: Option<&'s Environment>,
     /// The condition under which it is deployed.
@@ -45,6 +43,28 @@ pub(crate) struct Context<'s> {
     pub(crate) met: &'s Collected,
     /// Receives each evaluated template.
     pub(crate) show: &'s Show<'s>,
+    /// Loads a nested stack.
+    pub(crate) load: Load,
+}
+
+/// Receives a unit and an evaluated template of it.
+pub(crate) type Show<'v> = dyn Fn(&Unit, &Template<'_>) + 'v;
+
+/// Outputs of a template by name.
+pub(crate) type Outputs = FxHashMap<Arc<str>, Outcomes<'static>>;
+
+/// Evaluates the template of a call and returns its outputs; an error is the reason why the template is not read, if it
+/// has to be reported.
+pub(crate) type Load = fn(Call<'_, '_>) -> Result<Outputs, Option<String>>;
+
+/// A call of a nested stack.
+pub(crate) struct Call<'c, 't> {
+    pub(crate) caller: &'c Template<'t>,
+    pub(crate) declared: &'c Declared<'t>,
+    pub(crate) nested: Nested,
+    /// The condition under which it is deployed.
+    pub(crate) assumed: Condition,
+    pub(crate) around: &'c Context<'c>,
 }
 
 /// Results collected while one template and all templates that it calls are evaluated.
@@ -55,7 +75,7 @@ pub(crate) struct Collected {
     /// Files of the called templates.
     pub(crate) files: RefCell<BTreeSet<PathBuf>>,
     /// Exports.
-    pub(crate) exports: RefCell<Vec<super::handover::Export>>,
+    pub(crate) exports: RefCell<Vec<super::surroundings::Export>>,
     /// Nested stacks whose templates are not read.
     pub(crate) unread: RefCell<Vec<UnreadStack>>,
     /// Names of imports.
@@ -67,51 +87,18 @@ pub(crate) struct Collected {
     calls: Cell<usize>,
 }
 
-impl Collected {
-    /// Combines the units with the results of their visits.
-    pub(crate) fn into_read<T>(self, mut unit: Unit, mut results: FxHashMap<UnitKey, T>) -> LoadedFile<T> {
-        unit.unread = self.unread.into_inner();
-        let units = std::iter::once(unit).chain(self.called.into_inner());
-        let mut with_result = |unit: Unit| {
-            let result = results.remove(&unit.key);
-            (unit, result)
-        };
-        LoadedFile {
-            units: units.map(&mut with_result).collect(),
-            called: self.files.into_inner(),
-            exports: self.exports.into_inner(),
-            imports: self.imports.into_inner(),
-            undeclared: self.undeclared.into_inner(),
-            is_frame: self.is_frame.get(),
-        }
-    }
-}
-
-/// Returns `true` if a build step merges fragments into `document`: it has `Globals` and no resource, or its resources
-/// are written in a way that CloudFormation does not know (`Resources: !YAMLInclude queues.yaml`).
-pub(crate) fn is_frame(document: &Node) -> bool {
-    let Some(resources) = document.get("Resources") else {
-        return document.get("Globals").is_some();
-    };
-    match (&resources.value, intrinsic(resources)) {
-        (Value::String(_) | Value::Sequence(_), _) => true,
-        (_, Some((name, _))) => name != "Fn::Transform",
-        _ => false,
-    }
-}
-
 /// A nested stack.
 #[derive(Debug, Clone)]
 pub enum Stack {
     /// A template that is not read: not local, or already being evaluated.
     Unread,
     /// A local template, with its outputs.
-    Outputs(Rc<FxHashMap<Arc<str>, Outcomes<'static>>>),
+    Outputs(Rc<Outputs>),
 }
 
 /// The file of a nested template.
 #[derive(Clone)]
-enum Nested {
+pub(crate) enum Nested {
     /// The file that the call names.
     Named(PathBuf),
     /// The file that the call names, above the named directory. Only without a repository.
@@ -157,7 +144,7 @@ fn tails(path: &str) -> Vec<String> {
 
 /// Returns `true` if every argument of a call is a parameter of `document`; otherwise `document` cannot be the deployed
 /// template.
-fn takes(document: &Node, names: &[&str]) -> bool {
+pub(crate) fn takes(document: &Node, names: &[&str]) -> bool {
     let declared = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
     let is_declared = |name: &&str| declared.iter().any(|entry| *entry.key == **name);
     document.get("Resources").is_some() && names.iter().all(is_declared)
@@ -254,7 +241,7 @@ impl<'t> Template<'t> {
     }
 
     /// Evaluates the template that `declared` deploys.
-    fn follow(&self, declared: &Declared<'t>) -> Option<FxHashMap<Arc<str>, Outcomes<'static>>> {
+    fn follow(&self, declared: &Declared<'t>) -> Option<Outputs> {
         let around = self.context?;
         let assumed = self.deployed(&self.existence(declared).0);
         if !assumed.is_possible() {
@@ -274,52 +261,17 @@ impl<'t> Template<'t> {
             return None;
         }
         around.met.calls.set(around.met.calls.get() + 1);
-        let sources = around.sources;
-        let (mut unit, parsed) = open(&path, sources, UnitKind::Template, Some(self.key.of_call(&declared.id)));
-        let is_template = |names: &[&str]| parsed.documents.first().is_some_and(|found| takes(found, names));
-        match nested {
-            Nested::Named(_) => {}
-            Nested::Above(_) if is_template(&[]) => {}
-            Nested::Above(_) => return unread("the file is not a template"),
-            Nested::Uploaded(_) if is_template(&self.argument_names(declared)) => {}
-            Nested::Uploaded(path) => {
-                let file = sources.name_of(&path);
-                return unread(&format!("`{file}` has the name of its URL, but not its parameters"));
-            }
+        let call = Call {
+            caller: self,
+            declared,
+            nested,
+            assumed,
+            around,
+        };
+        match (around.load)(call) {
+            Ok(outputs) => Some(outputs),
+            Err(reason) => unread(&reason?),
         }
-        let is_new = around.met.files.borrow_mut().insert(path.clone());
-        let mut is_whole = unit.problems.is_empty();
-        if !is_new {
-            unit.problems.clear();
-        }
-        let outputs = parsed.documents.first().map(|document| {
-            let values = self.inherited_values();
-            let callers = around.callers.iter().cloned().chain([around.path.to_owned()]);
-            let (document, of_files) = assembled(document, &path, sources);
-            let mut inside = Context {
-                sources,
-                project: around.project,
-                path: &path,
-                callers: callers.collect(),
-                arguments: Some(FxHashMap::default()),
-                environment: None,
-                assumed: assumed.clone(),
-                met: around.met,
-                show: around.show,
-            };
-            let (document, of_loops) = written_out(document, &values, &unit.key, &inside);
-            is_whole &= of_files.is_empty() && of_loops.is_empty();
-            if is_new {
-                unit.problems.extend(of_files.into_iter().chain(of_loops));
-            }
-            inside.arguments = Some(self.arguments(declared, &document, &assumed));
-            let sections = Sections::new(&unit.key, Dialect::Template, &[&document], values);
-            let template = Template::from(sections.read_in_full(is_whole).within(&inside));
-            evaluate(&template, &mut unit, around.show);
-            template.output_values()
-        });
-        around.met.called.borrow_mut().push(unit);
-        outputs
     }
 
     /// Returns the file of the template that `declared` deploys, or the reason why it is not read.
@@ -378,7 +330,7 @@ impl<'t> Template<'t> {
     }
 
     /// Returns the names of the call's arguments.
-    fn argument_names(&self, declared: &Declared<'t>) -> Vec<&'t str> {
+    pub(crate) fn argument_names(&self, declared: &Declared<'t>) -> Vec<&'t str> {
         let handed = declared.properties.and_then(|properties| properties.get("Parameters"));
         let entries = handed.and_then(Node::entries).unwrap_or_default();
         entries
@@ -390,12 +342,7 @@ impl<'t> Template<'t> {
 
     /// Returns the argument of the call for each parameter that `document` declares; it is absent if the call does not
     /// set it.
-    fn arguments(
-        &self,
-        declared: &Declared<'t>,
-        document: &Node,
-        assumed: &Condition,
-    ) -> FxHashMap<Arc<str>, Outcomes<'static>> {
+    pub(crate) fn arguments(&self, declared: &Declared<'t>, document: &Node, assumed: &Condition) -> Outputs {
         let object = self.field(&self.properties_of(declared), "Parameters", assumed);
         let names = document.get("Parameters").and_then(Node::entries).unwrap_or_default();
         let arguments = names.iter().map(|entry| {

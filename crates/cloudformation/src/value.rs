@@ -1,12 +1,20 @@
 //! Values of evaluated expressions: texts that may contain references, trees, absence, each under a condition. It knows
 //! no intrinsic and no resource type.
 
-use crate::links::Link;
 use conditions::{Cases, Condition, TooMany};
-use knowledge::{Cause, Form, Origin, Published, Reason};
+use knowledge::{Cause, Form, Origin, Published, Reason, Target};
 use source::Span;
 use std::sync::Arc;
 use trees::{Node, Value};
+
+/// A reference to another resource.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Link {
+    /// Target of the link.
+    pub target: Target,
+    /// Form in which it is written.
+    pub form: Form,
+}
 
 /// A `Ref` or `Fn::GetAtt`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Functions that choose a value: by a condition, or by the keys of a mapping.
 
 use super::{refused, unresolved};
+use crate::document::scalar;
 use crate::eval::too_many;
 use crate::parameters::Parameter;
-use crate::sections::scalar;
 use crate::template::Template;
 use crate::value::{Evaluated, Outcome, Outcomes, always};
 use conditions::{Case, Cases, Condition, MAX_CASES, TooMany};

@@ -3,10 +3,10 @@
 use super::refused;
 use crate::eval::too_many;
 use crate::limits;
-use crate::links::Link;
 use crate::sections::Dialect;
 use crate::serverless;
 use crate::template::Template;
+use crate::value::Link;
 use crate::value::{Evaluated, Foreign, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split};
 use conditions::{Cases, Condition, TooMany};
 use knowledge::{Cause, Form, Published, Store};

@@ -1,7 +1,7 @@
 //! A declared parameter together with its argument.
 
 use super::Supplied;
-use crate::sections::scalar;
+use crate::document::scalar;
 use knowledge::{Bounds, Cause, Reason};
 use source::Span;
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! object of `CodePipeline`, a plain object, and a SAM configuration.
 
 use super::{Supplied, assignment, samconfig, sceptre};
-use crate::sections::scalar;
+use crate::document::scalar;
 use knowledge::{Cause, Reason};
 use source::reading::{ReadError, read as read_text};
 use source::{Sources, Span};

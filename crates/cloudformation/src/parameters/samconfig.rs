@@ -3,7 +3,7 @@
 
 use super::files::Assignments;
 use super::{Supplied, assignment, unquoted};
-use crate::sections::scalar;
+use crate::document::scalar;
 use source::Sources;
 use source::files::Files;
 use source::reading::{Problem, ReadError, read as read_text};

@@ -11,7 +11,7 @@
 use super::Supplied;
 use super::environments::with_document;
 use super::files::{Assignments, supplied};
-use crate::sections::scalar;
+use crate::document::scalar;
 use knowledge::{Cause, Reason};
 use source::Sources;
 use source::files::clean;

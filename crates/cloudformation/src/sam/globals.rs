@@ -2,7 +2,7 @@
 //! precedence, objects are merged key by key, lists are joined with those of `Globals` first.
 
 use super::making::{At, with_properties};
-use crate::sections::scalar;
+use crate::document::scalar;
 use trees::{Entry, Node, Value};
 
 /// Returns a resource merged with the `Globals` of `root` for its type.

@@ -3,8 +3,8 @@
 //! repository, and no code is run. Depth and size are bounded, even if variables refer to each other.
 
 use super::variables::{self, TextPiece, VariableSource, is_code, pieces};
+use crate::document::scalar;
 use crate::limits;
-use crate::sections::scalar;
 use crate::value::Part;
 use knowledge::{Origin, Reason};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -10,7 +10,7 @@
 
 use crate::frontend::lower::Policy;
 use crate::graph::{Cause, Reason};
-use cloudformation::sections::scalar;
+use cloudformation::document::scalar;
 use cloudformation::value::{Evaluated, Part};
 use source::Span;
 use std::sync::Arc;

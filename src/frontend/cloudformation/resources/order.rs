@@ -4,7 +4,7 @@
 use super::view::CloudFormation;
 use crate::frontend::lower::Lowering;
 use crate::graph::order::{Creation, Order, Reference};
-use cloudformation::eval::intrinsic;
+use cloudformation::document::intrinsic;
 use cloudformation::sections::Declared;
 use cloudformation::template::Template;
 use source::Span;

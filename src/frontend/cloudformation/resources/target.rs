@@ -1,8 +1,8 @@
 //! Classifies the target of a link: a queue, a function, an alias of a function.
 
 use crate::graph::{self, Cause, Form, Reason, Target};
-use cloudformation::links::Link;
 use cloudformation::template::Template;
+use cloudformation::value::Link;
 use cloudformation::value::{Evaluated, Part, Reference, literal, rendered, split};
 use conditions::Condition;
 use std::sync::Arc;

@@ -6,8 +6,8 @@ use crate::frontend::lower::{BareName, Build, Element, Field, Path, Policy, View
 use crate::graph::{
     Attribute, Cause, Knowledge, Link, Origin, PolicyErrorKind, Reason, SetBy, SourcedValue, State, Unresolved,
 };
+use cloudformation::document::scalar;
 use cloudformation::parameters::Parameter;
-use cloudformation::sections::scalar;
 use cloudformation::template::Template;
 use cloudformation::value::{Evaluated, Outcome, Outcomes, Part, always};
 use conditions::{Case, Cases, Condition};
