@@ -52,8 +52,6 @@ pub(super) struct Mark {
     pub(super) position: Position,
     /// Text of the label.
     pub(super) message: String,
-    /// `true` for the line that the user would edit.
-    pub(super) primary: bool,
 }
 
 /// Lines around labels.
@@ -130,7 +128,6 @@ impl Excerpt {
                     range: moved(&pieces, &spot)?,
                     position,
                     message: spot.message,
-                    primary: spot.primary,
                 })
             })
             .collect();

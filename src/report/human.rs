@@ -10,7 +10,7 @@
 //!        + visibility_timeout_seconds = 1680  (--fix --unsafe-fixes)
 //! ```
 //!
-//! Only `drawing` knows miette, whose own handlers would need a page for what fits into ten lines.
+//! Only `drawing` knows miette, of which it uses the theme.
 
 mod change;
 mod drawing;

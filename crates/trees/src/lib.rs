@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod base64;
 pub mod json;
 pub mod parsed;
 pub mod toml;

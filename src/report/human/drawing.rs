@@ -1,19 +1,16 @@
-//! Draws a finding on a terminal, in two lines per location, based on miette's types.
+//! Draws a finding on a terminal, in two lines per location.
 //!
-//! miette's own handlers draw a box with a header, a footer and context around each location: six lines for what fits
-//! into two. This module is therefore a separate handler for the same types.
+//! Only the theme is miette's: its handlers draw a box with a header, a footer and context around each location, which
+//! are six lines for what fits into two.
 
 use super::Style;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::report::excerpt::{self, Excerpt};
+use crate::report::excerpt::{self, Excerpt, Mark};
 use crate::report::printable;
 use crate::report::wrapped::words;
-use miette::{
-    GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents,
-    ThemeCharacters, ThemeStyles,
-};
+use miette::{GraphicalTheme, ThemeCharacters, ThemeStyles};
 use owo_colors::XtermColors;
-use std::fmt::{self, Write};
+use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
 /// Indentation of everything but headlines.
@@ -45,23 +42,24 @@ impl Renderer {
     }
 
     /// Draws the headline and the locations.
-    pub(super) fn draw(&self, text: &mut String, finding: &dyn miette::Diagnostic) {
-        self.headline(text, finding);
-        let labels: Vec<LabeledSpan> = finding.labels().into_iter().flatten().collect();
-        let Some(source) = finding.source_code() else { return };
-        let places: Vec<PlacedLabel<'_>> = labels
-            .iter()
-            .filter_map(|label| PlacedLabel::of(label, source))
+    pub(super) fn draw(&self, text: &mut String, drawing: &Drawing<'_>) {
+        self.headline(text, drawing);
+        let excerpt = &drawing.excerpt;
+        // The excerpt starts with the line to edit and its file.
+        let mut marks: Vec<&Mark> = excerpt.marks.iter().collect();
+        marks.sort_by_key(|mark| mark.range.start);
+        let places: Vec<PlacedLabel<'_>> = (marks.iter())
+            .filter_map(|mark| PlacedLabel::of(mark, excerpt))
             .collect();
         let last = places.iter().map(|place| place.line).max().unwrap_or(1);
         let gutter = last.to_string().len();
         let mut file = None;
         let mut line = None;
         for (at, place) in places.iter().enumerate() {
-            if file != Some(&place.file) {
-                let path = self.colored(NOTE, &place.file);
+            if file != Some(place.file) {
+                let path = self.colored(NOTE, place.file);
                 let _ = writeln!(text, "{:INDENT$}{path}:{}:{}", "", place.line, place.column);
-                (file, line) = (Some(&place.file), None);
+                (file, line) = (Some(place.file), None);
             }
             if line != Some(place.line) {
                 let number = format!("{:>gutter$}", place.line);
@@ -80,16 +78,17 @@ impl Renderer {
         }
     }
 
-    fn headline(&self, text: &mut String, finding: &dyn miette::Diagnostic) {
-        let code = finding.code().map_or_else(String::new, |code| code.to_string());
-        let color = match finding.severity() {
-            Some(miette::Severity::Error) | None => self.theme.styles.error,
-            Some(miette::Severity::Warning) => self.theme.styles.warning,
-            Some(miette::Severity::Advice) => self.theme.styles.advice,
+    fn headline(&self, text: &mut String, drawing: &Drawing<'_>) {
+        let severity = drawing.found.severity;
+        let code = format!("{severity}[{}]", drawing.rule);
+        let color = match severity {
+            Severity::Error => self.theme.styles.error,
+            Severity::Warning => self.theme.styles.warning,
+            Severity::Info => self.theme.styles.advice,
         };
         let _ = write!(text, "{}:", self.styled(color, &code));
         let mut column = visible(&code) + 1;
-        for word in words(&finding.to_string()) {
+        for word in words(&printable(&drawing.found.headline)) {
             let width = word.width() + 1;
             if column + width > self.style.width && column > INDENT {
                 let _ = write!(text, "\n{:1$}", "", INDENT - 1);
@@ -215,7 +214,7 @@ impl Renderer {
 
 /// Label on its line.
 struct PlacedLabel<'l> {
-    file: String,
+    file: &'l str,
     /// Line, counted from 1.
     line: usize,
     /// Column, counted from 1, in characters of the file.
@@ -229,104 +228,31 @@ struct PlacedLabel<'l> {
 }
 
 impl<'l> PlacedLabel<'l> {
-    fn of(label: &'l LabeledSpan, source: &'l dyn SourceCode) -> Option<PlacedLabel<'l>> {
-        let line = source.read_span(label.inner(), 0, 0).ok()?;
-        let text = std::str::from_utf8(line.data()).ok()?;
-        let start = label.offset().checked_sub(line.span().offset())?;
-        let before = excerpt::width(text.get(..start)?);
-        let marked = text.get(start..).unwrap_or("");
-        let marked = marked.get(..label.len()).unwrap_or(marked);
+    fn of(mark: &'l Mark, excerpt: &'l Excerpt) -> Option<PlacedLabel<'l>> {
+        let at = mark.range.start;
+        let group = excerpt.groups.iter().find(|group| group.range.contains(&at))?;
+        let before = excerpt.text.get(..at)?;
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let marked = excerpt.text.get(mark.range.clone()).unwrap_or("");
         let marked = marked.split('\n').next().unwrap_or("");
         Some(PlacedLabel {
-            file: line.name().unwrap_or_default().to_owned(),
-            line: line.line() + 1,
-            column: line.column() + 1,
-            start: before,
+            file: &group.name,
+            line: mark.position.line as usize,
+            column: mark.position.column as usize,
+            text: excerpt.text.get(start..)?.split('\n').next()?,
+            start: excerpt::width(before.get(start..)?),
             length: excerpt::width(marked).max(1),
-            message: label.label().unwrap_or(""),
-            text,
+            message: &mark.message,
         })
     }
 }
 
-/// Finding as a diagnostic of miette.
-#[derive(Debug)]
+/// Finding with the lines that it is drawn on.
 pub(super) struct Drawing<'a> {
     pub(super) excerpt: Excerpt,
     pub(super) found: &'a Diagnostic,
     /// Rule id, optionally as a link.
     pub(super) rule: String,
-}
-
-impl fmt::Display for Drawing<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&printable(&self.found.headline))
-    }
-}
-
-impl std::error::Error for Drawing<'_> {}
-
-impl miette::Diagnostic for Drawing<'_> {
-    fn code<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(format!("{}[{}]", self.found.severity, self.rule)))
-    }
-
-    fn severity(&self) -> Option<miette::Severity> {
-        Some(match self.found.severity {
-            Severity::Error => miette::Severity::Error,
-            Severity::Warning => miette::Severity::Warning,
-            Severity::Info => miette::Severity::Advice,
-        })
-    }
-
-    /// Returns the labels in the order of the excerpt, which starts with the line to edit and its file.
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let mut marks: Vec<_> = self.excerpt.marks.iter().collect();
-        marks.sort_by_key(|mark| mark.range.start);
-        Some(Box::new(marks.into_iter().map(|mark| {
-            let message = Some(mark.message.clone()).filter(|message| !message.is_empty());
-            let span = (mark.range.start, mark.range.len());
-            if mark.primary {
-                LabeledSpan::new_primary_with_span(message, span)
-            } else {
-                LabeledSpan::new_with_span(message, span)
-            }
-        })))
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(&self.excerpt)
-    }
-}
-
-impl SourceCode for Excerpt {
-    /// Returns the line that `span` begins on, with its position in the file.
-    fn read_span<'a>(
-        &'a self,
-        span: &SourceSpan,
-        _: usize,
-        _: usize,
-    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let at = span.offset();
-        let holds = |group: &&excerpt::Group| group.range.contains(&at);
-        let group = self.groups.iter().find(holds).ok_or(MietteError::OutOfBounds)?;
-        let before = self.text.get(..at).ok_or(MietteError::OutOfBounds)?;
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        let rest = self.text.get(start..).unwrap_or("");
-        let line = rest.split('\n').next().unwrap_or("");
-        let mark = self.marks.iter().find(|mark| mark.range.start == at);
-        let (number, column) = mark.map_or((group.first_line, 0), |mark| {
-            (mark.position.line as usize - 1, mark.position.column as usize - 1)
-        });
-        Ok(Box::new(MietteSpanContents::new_named(
-            group.name.clone(),
-            line.as_bytes(),
-            SourceSpan::new(start.into(), line.len()),
-            number,
-            column,
-            1,
-        )))
-    }
 }
 
 /// Breaks `text` into lines of at most `room` columns, between words. The indentation of the text is repeated on each

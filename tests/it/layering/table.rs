@@ -129,7 +129,8 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
 
 /// Modules of the crate `cloudformation` that import each other: a template in its evaluation, and the loading of all
 /// templates. What prepares a document is below both, and imports neither.
-pub(super) const CYCLES_OF_TEMPLATES: [&str; 2] = ["comparisons sections stacks template", "incomplete loading project"];
+pub(super) const CYCLES_OF_TEMPLATES: [&str; 2] =
+    ["comparisons sections stacks template", "incomplete loading project"];
 
 /// Modules that may access files; `needs` and `testing` are only for tests.
 pub(super) const DISK: &[&str] = &["needs", "source::files", "testing"];

@@ -6,13 +6,14 @@ use crate::limits;
 use crate::sections::Dialect;
 use crate::serverless;
 use crate::template::Template;
-use crate::value::Link;
-use crate::value::{Evaluated, Foreign, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split};
+use crate::value::{
+    Evaluated, Foreign, Link, Outcome, Outcomes, Part, Reference, always, combine, literal, rendered, split,
+};
 use conditions::{Cases, Condition, TooMany};
 use knowledge::{Cause, Form, Published, Store};
 use rustc_hash::FxHashMap;
 use source::Span;
-use trees::{Entry, Node, Value};
+use trees::{Entry, Node, Value, base64};
 
 impl<'t> Template<'t> {
     pub(super) fn substitute(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
@@ -243,7 +244,7 @@ impl<'t> Template<'t> {
     pub(super) fn base64(&self, argument: &'t Node, at: Span, assumed: &Condition) -> Outcomes<'t> {
         self.argument(argument, at, assumed).map(|outcome| Outcome {
             value: match outcome.value.text() {
-                Ok(text) => Evaluated::literal(encoded(text.as_bytes())),
+                Ok(text) => Evaluated::literal(base64::encoded(text.as_bytes())),
                 Err(reason) => Evaluated::Unresolved(reason),
             },
             ..outcome
@@ -285,21 +286,6 @@ fn never_absent(outcome: Outcome<'_>) -> Outcome<'_> {
         )),
         _ => outcome,
     }
-}
-
-fn encoded(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let digit = (bits >> (18 - 6 * place)) & 0x3f;
-            let digit = DIGITS.get(digit as usize).copied().unwrap_or(b'=');
-            text.push(char::from(if place <= chunk.len() { digit } else { b'=' }));
-        }
-    }
-    text
 }
 
 /// Merges neighbouring texts.

@@ -7,15 +7,16 @@ use crate::types::Type;
 use crate::value::{Value, ValueKind};
 use knowledge::Cause;
 use std::sync::Arc;
+use trees::base64;
 
 /// Evaluates `base64decode`.
 pub(crate) fn from_base64(text: &Value) -> FunctionResult {
-    Some(Value::text(String::from_utf8(unbase64(&text.to_text()?)?).ok()?))
+    Some(Value::text(String::from_utf8(base64::decoded(&text.to_text()?)?).ok()?))
 }
 
 /// Evaluates `textdecodebase64`.
 pub(crate) fn from_base64_in(text: &Value, encoding: &Value) -> FunctionResult {
-    decode_as(&unbase64(&text.to_text()?)?, &encoding.to_text()?)
+    decode_as(&base64::decoded(&text.to_text()?)?, &encoding.to_text()?)
 }
 
 /// Evaluates `yamlencode`.
@@ -34,48 +35,6 @@ pub(crate) fn to_yaml(value: &Value) -> Value {
     Value::text(written)
 }
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// Encodes base64 with padding.
-pub(crate) fn base64(bytes: &[u8]) -> String {
-    let mut encoded = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
-        let group = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let sextet = (group >> (18 - 6 * place)) & 63;
-            let letter = ALPHABET.get(sextet as usize).copied().unwrap_or(b'=');
-            encoded.push(if place <= chunk.len() { char::from(letter) } else { '=' });
-        }
-    }
-    encoded
-}
-
-fn unbase64(text: &str) -> Option<Vec<u8>> {
-    let text: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    if !text.len().is_multiple_of(4) {
-        return None;
-    }
-    let mut decoded = Vec::with_capacity(text.len() / 4 * 3);
-    let groups = text.len() / 4;
-    for (at, chunk) in text.chunks(4).enumerate() {
-        let letters = chunk.iter().take_while(|byte| **byte != b'=').count();
-        let padded = chunk.iter().skip(letters).all(|byte| *byte == b'=');
-        if letters < 2 || !padded || (letters < 4 && at + 1 < groups) {
-            return None;
-        }
-        let mut group: u32 = 0;
-        for letter in chunk.iter().take(letters) {
-            let sextet = ALPHABET.iter().position(|known| known == letter)?;
-            group = group << 6 | u32::try_from(sextet).ok()?;
-        }
-        group <<= 6 * (4 - letters);
-        let bytes = group.to_be_bytes();
-        decoded.extend(bytes.iter().skip(1).take(letters - 1));
-    }
-    Some(decoded)
-}
-
 /// Evaluates `textencodebase64`.
 pub(crate) fn encode_as(text: &str, encoding: &str) -> Value {
     let bytes: Vec<u8> = match encoding.to_ascii_uppercase().as_str() {
@@ -84,7 +43,7 @@ pub(crate) fn encode_as(text: &str, encoding: &str) -> Value {
         "UTF-16BE" => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
         _ => return Value::unknown(Cause::Unsupported.because(format!("the encoding `{encoding}` is not supported"))),
     };
-    Value::text(base64(&bytes))
+    Value::text(base64::encoded(&bytes))
 }
 
 fn decode_as(bytes: &[u8], encoding: &str) -> FunctionResult {

@@ -3,7 +3,6 @@
 //! that it is passed.
 
 use super::FunctionResult;
-use super::encoding::base64;
 use crate::eval::{Evaluator, Scope};
 use crate::limits;
 use crate::syntax::{self, ExpressionKind};
@@ -15,6 +14,7 @@ use source::Span;
 use source::files::{EntryKind, Refusal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use trees::base64;
 
 /// Evaluates `pathexpand`.
 pub(crate) fn path_expand(path: &str) -> Value {
@@ -58,7 +58,7 @@ pub(crate) fn text(eval: &mut Evaluator, path: &Value, scope: &Scope) -> Functio
 /// Evaluates `filebase64`.
 pub(crate) fn in_base64(eval: &mut Evaluator, path: &Value, scope: &Scope) -> FunctionResult {
     Some(match eval.contents(&path.to_text()?, scope.module) {
-        Ok(bytes) => Value::text(base64(&bytes)),
+        Ok(bytes) => Value::text(base64::encoded(&bytes)),
         Err(refused) => refused,
     })
 }

@@ -18,6 +18,7 @@ use crate::json;
 use crate::types::{self, Type};
 use crate::value::{Value, ValueKind};
 use std::sync::Arc;
+use trees::base64;
 
 /// A function.
 pub(crate) struct Function {
@@ -63,9 +64,9 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     row("alltrue", 1, 1, |_, _, v| collections::all_true(&v[0])),
     row("anytrue", 1, 1, |_, _, v| collections::any_true(&v[0])),
     row("base64decode", 1, 1, |_, _, v| encoding::from_base64(&v[0])),
-    row("base64encode", 1, 1, |_, _, v| texts::of_text(&v[0], |text| Value::text(encoding::base64(text.as_bytes())))),
-    row("base64sha256", 1, 1, |eval, _, v| digests::of_text(eval, &v[0], digests::sha256, encoding::base64)),
-    row("base64sha512", 1, 1, |eval, _, v| digests::of_text(eval, &v[0], digests::sha512, encoding::base64)),
+    row("base64encode", 1, 1, |_, _, v| texts::of_text(&v[0], |text| Value::text(base64::encoded(text.as_bytes())))),
+    row("base64sha256", 1, 1, |eval, _, v| digests::of_text(eval, &v[0], digests::sha256, base64::encoded)),
+    row("base64sha512", 1, 1, |eval, _, v| digests::of_text(eval, &v[0], digests::sha512, base64::encoded)),
     row("basename", 1, 1, |_, _, v| texts::of_text(&v[0], |path| Value::text(files::base(path)))),
     row("bcrypt", 0, MANY, |_, _, _| Some(nondeterministic("bcrypt"))),
     row("ceil", 1, 1, |_, _, v| numbers::to_nearest(&v[0], true)),
@@ -88,8 +89,8 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     row("ephemeralasnull", 1, 1, |_, _, _| None),
     row("file", 1, 1, |eval, scope, v| files::text(eval, &v[0], scope)),
     row("filebase64", 1, 1, |eval, scope, v| files::in_base64(eval, &v[0], scope)),
-    row("filebase64sha256", 1, 1, |eval, scope, v| digests::of_file((eval, scope), &v[0], digests::sha256, encoding::base64)),
-    row("filebase64sha512", 1, 1, |eval, scope, v| digests::of_file((eval, scope), &v[0], digests::sha512, encoding::base64)),
+    row("filebase64sha256", 1, 1, |eval, scope, v| digests::of_file((eval, scope), &v[0], digests::sha256, base64::encoded)),
+    row("filebase64sha512", 1, 1, |eval, scope, v| digests::of_file((eval, scope), &v[0], digests::sha512, base64::encoded)),
     row("fileexists", 1, 1, |eval, scope, v| files::exists(eval, &v[0], scope)),
     row("filemd5", 1, 1, |eval, scope, v| digests::of_file((eval, scope), &v[0], digests::md5, digests::hexadecimal)),
     row("fileset", 2, 2, |eval, scope, v| files::set(eval, &v[0], &v[1], scope)),
