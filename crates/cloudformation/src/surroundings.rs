@@ -1,5 +1,5 @@
-//! What the evaluation of one template knows about the others of the run: exports, fragments of one template, and names
-//! that no file of the run declares.
+//! Facts about the other templates of a run that the evaluation of one template needs: exports, fragments of one template,
+//! and names that no file of the run declares.
 
 use super::value::Outcomes;
 use knowledge::UnitKey;
