@@ -397,6 +397,10 @@ impl TypedValueParser for RuleName {
 
 /// Serves an editor. If the editor exits without a `shutdown` request, the exit code is 1, as the protocol requires.
 fn server(streams: &mut Streams<'_>) -> io::Result<Exit> {
+    if cfg!(target_family = "wasm") {
+        return streams
+            .refuse("the language server needs threads, and WebAssembly has none: install the native program");
+    }
     match sqslint::server::run() {
         Ok(true) => Ok(Exit::Clean),
         Ok(false) => Ok(Exit::Findings),

@@ -7,11 +7,17 @@ use cli::{Cli, Exit, Streams};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-/// Allocator of the program. That of musl is several times slower on several threads.
+/// Allocator of the program. That of musl is several times slower on several threads. WebAssembly has none, and keeps
+/// its own.
+#[cfg(not(target_family = "wasm"))]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // WebAssembly starts in `/`; its launcher says where the user is.
+    if let Some(directory) = std::env::var_os("PWD").filter(|_| cfg!(target_family = "wasm")) {
+        let _ = std::env::set_current_dir(directory);
+    }
     let arguments = match Cli::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

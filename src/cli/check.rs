@@ -131,7 +131,7 @@ fn tell_outcome(
     };
     if !nothing && !arguments.quiet && (errors.is_empty() || is_any_checked) {
         // A terminal would break lines within words. Anything else that receives the summary gets unbroken lines.
-        let width = terminal_size::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
+        let width = output::terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0));
         let lines = summary::lines(&report).into_iter();
         for line in lines.chain(ending(&outcome, exit, arguments)) {
             let line = width.map_or_else(|| line.clone(), |width| human::wrapped(&line, width));

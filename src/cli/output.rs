@@ -279,7 +279,7 @@ fn origin(report: &Report<'_>) -> html::Origin {
 /// Writes the full report in a form that GitHub does not interpret as workflow commands, and then the actual commands.
 fn write_annotated(report: &Report<'_>, style: human::Style, out: &mut dyn Write) -> io::Result<()> {
     // A random token, which the author of a linted file cannot predict.
-    let token = format!("sqslint-{:016x}", RandomState::new().hash_one(std::process::id()));
+    let token = format!("sqslint-{:016x}", RandomState::new().hash_one("sqslint"));
     writeln!(out, "::stop-commands::{token}")?;
     human::write(report, style, out)?;
     writeln!(out, "::{token}::")?;
@@ -331,7 +331,17 @@ fn style(arguments: &CheckArgs) -> human::Style {
 
 /// Returns the width of the terminal, if standard output is one.
 pub(super) fn width() -> Option<usize> {
-    terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+    terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0))
+}
+
+#[cfg(not(target_family = "wasm"))]
+pub(super) use terminal_size::terminal_size_of;
+
+/// Returns the size of a terminal. WebAssembly cannot query it, so its launcher sets `COLUMNS`.
+#[cfg(target_family = "wasm")]
+pub(super) fn terminal_size_of(stream: impl IsTerminal) -> Option<(terminal_size::Width, ())> {
+    let columns = std::env::var("COLUMNS").ok().filter(|_| stream.is_terminal())?;
+    Some((terminal_size::Width(columns.parse().ok()?), ()))
 }
 
 /// Returns `true` if standard output is coloured by default.

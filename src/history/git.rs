@@ -226,6 +226,9 @@ impl Drop for Batch {
 fn cannot_start(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "`git` is needed for this and was not found".to_owned(),
+        std::io::ErrorKind::Unsupported => {
+            "`git` is needed for this, and WebAssembly starts no programs: install the native program".to_owned()
+        }
         _ => format!("`git` cannot be run: {error}"),
     }
 }

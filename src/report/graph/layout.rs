@@ -276,7 +276,7 @@ impl<'o> Component<'o> {
     /// Stacks the slots of a column, each as close as possible to the average height of the slots that it is linked to.
     fn stack(&mut self, column: usize, links: Option<&Vec<Vec<usize>>>) {
         // Initial height, large enough for slots to move up without becoming negative.
-        const BASE: usize = 1 << 32;
+        const BASE: usize = 1 << 30;
         let mut wanted: Vec<(usize, usize)> = Vec::new();
         for &at in &self.columns[column] {
             let near = links.map_or(&[][..], |links| &links[at]);
@@ -284,7 +284,11 @@ impl<'o> Component<'o> {
             let middle = match near.len() {
                 0 if links.is_none() => BASE,
                 0 => self.slots[at].middle(),
-                count => near.iter().map(|&other| self.slots[other].middle()).sum::<usize>() / count,
+                count => {
+                    // Such heights of a few slots exceed the numbers of 32 bits that WebAssembly has.
+                    let sum: u64 = near.iter().map(|&other| self.slots[other].middle() as u64).sum();
+                    usize::try_from(sum / count as u64).unwrap_or(BASE)
+                }
             };
             wanted.push((middle, at));
         }

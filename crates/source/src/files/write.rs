@@ -99,7 +99,7 @@ impl Staged {
         let target = files.find(change.path).map_err(io::Error::other)?;
         is_still(&target, change.before)?;
         let metadata = target.metadata()?;
-        if metadata.permissions().readonly() {
+        if is_read_only(&metadata) {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"));
         }
         let text = if has_other_names(&metadata) {
@@ -253,10 +253,16 @@ fn has_other_names(metadata: &Metadata) -> bool {
     std::os::unix::fs::MetadataExt::nlink(metadata) > 1
 }
 
-/// Windows has the number of names only for open files, and owners are inherited from the directory.
+/// Windows has the number of names only for open files, and owners are inherited from the directory. WebAssembly knows
+/// neither names nor modes: a file that is written in place keeps both.
 #[cfg(not(unix))]
 fn has_other_names(_: &Metadata) -> bool {
-    false
+    cfg!(target_family = "wasm")
+}
+
+/// Returns `true` if the mode of the file forbids writing. WebAssembly does not know that, and the system refuses.
+fn is_read_only(metadata: &Metadata) -> bool {
+    cfg!(not(target_family = "wasm")) && metadata.permissions().readonly()
 }
 
 /// Gives `file` the owner and group of `like`; returns `false` if the system refuses.
@@ -291,7 +297,7 @@ fn filled(file: &mut File, text: WriteText<'_>) -> io::Result<()> {
 pub fn save_by(path: &Path, fill: WriteText<'_>) -> Result<(), Refusal> {
     let target = target(path)?;
     let like = target.metadata().ok();
-    if like.as_ref().is_some_and(|like| like.permissions().readonly()) {
+    if like.as_ref().is_some_and(is_read_only) {
         let error = io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only");
         return Err(Refusal::Io(error));
     }
