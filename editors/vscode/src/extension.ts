@@ -4,7 +4,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 import { LanguageClient, State, TransportKind } from "vscode-languageclient/node";
-import { options, page, program } from "./program.js";
+import { flags, launcher, options, page, program } from "./program.js";
+import { SavedFindings, launch } from "./saved.js";
 
 const run = promisify(execFile);
 
@@ -12,6 +13,8 @@ const run = promisify(execFile);
 const LANGUAGES = ["terraform", "terraform-vars", "opentofu", "hcl", "yaml", "json", "jsonc", "toml", "cloudformation"];
 
 let client: LanguageClient | undefined;
+/** Findings on save, if there is no program. */
+let saved: SavedFindings | undefined;
 let status: vscode.StatusBarItem;
 let output: vscode.OutputChannel;
 
@@ -43,12 +46,35 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
 export async function deactivate(): Promise<void> {
   await client?.dispose();
   client = undefined;
+  saved?.dispose();
+  saved = undefined;
 }
 
 /** Folders that are open on this machine. */
 function folders(): string[] {
   const all = vscode.workspace.workspaceFolders ?? [];
   return all.filter((folder) => folder.uri.scheme === "file").map((folder) => folder.uri.fsPath);
+}
+
+/** Returns the launcher of the program as WebAssembly, if there is no program, and none that the user wants instead. */
+function fallback(context: vscode.ExtensionContext): string | undefined {
+  const isSet = (vscode.workspace.getConfiguration("sqslint").get<string>("path") ?? "").trim() !== "";
+  return vscode.workspace.isTrusted && !isSet && chosen(context) === undefined
+    ? launcher(context.extensionPath)
+    : undefined;
+}
+
+/** Runs the program, or its WebAssembly. */
+async function runAny(context: vscode.ExtensionContext, args: string[], cwd: string): Promise<{ stdout: string; stderr: string }> {
+  const command = chosen(context);
+  if (command !== undefined) {
+    return run(command, args, { cwd });
+  }
+  const script = fallback(context);
+  if (script === undefined) {
+    throw new Error("no program was found");
+  }
+  return launch(script, args, cwd);
 }
 
 /** Returns the program, or `undefined` if there is none or the workspace is not trusted: then nothing is started. */
@@ -63,6 +89,15 @@ function chosen(context: vscode.ExtensionContext): string | undefined {
 async function restart(context: vscode.ExtensionContext): Promise<void> {
   await deactivate();
   const command = chosen(context);
+  const script = fallback(context);
+  if (script !== undefined) {
+    const settings = vscode.workspace.getConfiguration("sqslint");
+    const failed = (message: string) => output.append(`${message}\n`);
+    saved = new SavedFindings(script, folders, () => flags((name) => settings.get(name), folders()[0]), failed);
+    show(State.Running, "without an installed program: findings on save, from WebAssembly");
+    await saved.check();
+    return;
+  }
   if (command === undefined) {
     const { isTrusted } = vscode.workspace;
     show(State.Stopped, isTrusted ? "no program was found" : "this workspace is not trusted");
@@ -161,18 +196,16 @@ async function explainHere(): Promise<void> {
 /** The page of a rule, from the program itself. */
 async function rulePage(context: vscode.ExtensionContext, uri: vscode.Uri): Promise<string> {
   const rule = uri.path.replace(/^\//, "").replace(/\.md$/, "");
-  const command = chosen(context);
-  if (!/^[a-z0-9-]+$/.test(rule) || command === undefined) {
+  if (!/^[a-z0-9-]+$/.test(rule)) {
     return "";
   }
-  const { stdout } = await run(command, ["explain", rule], { cwd: context.extensionPath });
+  const { stdout } = await runAny(context, ["explain", rule], context.extensionPath);
   return stdout;
 }
 
 async function baseline(context: vscode.ExtensionContext): Promise<void> {
   const [folder] = folders();
-  const command = chosen(context);
-  if (folder === undefined || command === undefined) {
+  if (folder === undefined) {
     return;
   }
   const choice = await vscode.window.showWarningMessage(
@@ -184,7 +217,7 @@ async function baseline(context: vscode.ExtensionContext): Promise<void> {
     return;
   }
   try {
-    const { stderr } = await run(command, ["baseline", "create"], { cwd: folder });
+    const { stderr } = await runAny(context, ["baseline", "create"], folder);
     output.append(stderr);
     void vscode.window.showInformationMessage(stderr.trim() || "sqslint: the baseline is written");
     await restart(context);

@@ -34,6 +34,21 @@ export function program(
   return found.find((file) => !folders.some((folder) => isBelow(folder, file)));
 }
 
+/** Returns the launcher of the program as WebAssembly that comes with the extension. */
+export function launcher(extension: string): string | undefined {
+  const script = join(extension, "dist", "wasm", "cli.js");
+  return isFile(script) ? script : undefined;
+}
+
+/** Returns the options as arguments of `sqslint check`. A relative configuration is in `folder`. */
+export function flags(get: (name: string) => unknown, folder?: string): string[] {
+  const { configuration, ...lists } = options(get, folder);
+  const named = (["select", "ignore", "environment"] as const).flatMap((name) =>
+    Array.isArray(lists[name]) ? [`--${name}`, lists[name].join(",")] : [],
+  );
+  return typeof configuration === "string" ? ["--config", configuration, ...named] : named;
+}
+
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -94,6 +94,63 @@ test("nothing is started in a workspace that is not trusted", async () => {
   await activate({ extensionPath: place, subscriptions: [] });
   Module._load = load;
   assert.deepEqual(started, []);
+});
+
+const LAUNCHER = "../../npm/dist/cli.js";
+
+test("without a program, findings appear on save", { skip: !existsSync(LAUNCHER) && "npm/dist is not built" }, async () => {
+  const { place, flags, launcher } = own();
+  assert.equal(launcher(place), undefined);
+  const files = { select: [RULE], configuration: "own.toml" };
+  assert.deepEqual(flags((name) => files[name], "/work"), ["--config", join("/work", "own.toml"), "--select", RULE]);
+  cpSync("../../npm/dist", join(place, "dist", "wasm"), { recursive: true });
+  writeFileSync(join(place, "dist", "wasm", "package.json"), '{"type":"module"}');
+  const outfile = join(place, "extension.cjs");
+  buildSync({ entryPoints: ["src/extension.ts"], bundle: true, platform: "node", format: "cjs", outfile, external: ["vscode"] });
+  const root = folder({ "queues.tf": QUEUES, "function.tf": FUNCTION.replace("timeout = 30", "timeout = 301") });
+  const [shown, saves, status] = [new Map(), [], { show() {} }];
+  class Value {
+    constructor(...given) { this.given = given; }
+  }
+  const inert = () => ({ dispose() {} });
+  const vscode = {
+    workspace: {
+      isTrusted: true,
+      workspaceFolders: [{ uri: { scheme: "file", fsPath: root } }],
+      getConfiguration: () => ({ get: (name) => (name === "select" ? [RULE] : "") }),
+      registerTextDocumentContentProvider: inert,
+      onDidChangeConfiguration: inert,
+      onDidGrantWorkspaceTrust: inert,
+      onDidSaveTextDocument: (call) => (saves.push(call), inert()),
+    },
+    window: { createOutputChannel: () => ({ append: (text) => assert.fail(text) }), createStatusBarItem: () => status },
+    languages: { createDiagnosticCollection: () => ({ clear: () => shown.clear(), set: (uri, all) => shown.set(uri, all), dispose() {} }) },
+    commands: { registerCommand: inert },
+    Uri: { file: (path) => path, parse: (text) => text },
+    StatusBarAlignment: {},
+    DiagnosticSeverity: { Error: 0, Warning: 1, Information: 2 },
+    Range: Value,
+    Location: Value,
+    Diagnostic: Value,
+    DiagnosticRelatedInformation: Value,
+  };
+  const Module = require("node:module");
+  const load = Module._load;
+  Module._load = (name, ...more) => (name === "vscode" ? new Proxy(vscode, { get: (of, name) => of[name] ?? class {} }) : load(name, ...more));
+  const path = process.env.PATH;
+  process.env.PATH = "";
+  try {
+    await require(outfile).activate({ extensionPath: place, subscriptions: [] });
+    const found = () => [...shown].map(([file, all]) => [file, ...all.map(({ given: [range], code }) => [range.given[0] + 1, code.value])]);
+    assert.match(status.tooltip, /findings on save/);
+    assert.deepEqual(found(), [[join(root, "queues.tf"), [2, RULE]]]);
+    writeFileSync(join(root, "queues.tf"), QUEUES.replace("300", "3000"));
+    await saves[0]();
+    assert.deepEqual(found(), []);
+  } finally {
+    process.env.PATH = path;
+    Module._load = load;
+  }
 });
 
 test("a workspace that is not trusted sets neither the program nor the configuration", () => {
