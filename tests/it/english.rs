@@ -78,10 +78,12 @@ static HEADLESS: LazyLock<Regex> = LazyLock::new(|| {
 static CODE_SPAN: LazyLock<Regex> = LazyLock::new(|| Regex::new("`[^`]*`").expect("a valid expression"));
 /// Files with `#` comments whose prose is checked: templates written into users' repositories, manifests, scripts.
 const WITH_HASH_COMMENTS: &[&str] = &[
+    ".cargo/config.toml",
     ".cargo/deny.toml",
     ".ci/book",
     ".ci/lines",
     ".ci/run",
+    ".ci/wasm",
     ".clippy.toml",
     ".github/workflows/ci.yml",
     ".github/workflows/release.yml",

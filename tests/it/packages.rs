@@ -432,6 +432,35 @@ fn action_installs_a_binary_only_with_the_right_checksum() {
 }
 
 #[test]
+fn packages_for_node_and_browsers_have_the_version_and_no_address_of_a_registry() {
+    for name in ["npm", "playground", "editors/vscode"] {
+        for file in ["package.json", "package-lock.json"] {
+            let text = text(&format!("{name}/{file}"));
+            let package: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+            assert_eq!(package["version"], VERSION, "{name}/{file}");
+            assert!(!text.contains("\"resolved\""), "{name}/{file}");
+        }
+    }
+}
+
+#[test]
+fn page_may_send_nothing() {
+    let page = text("playground/index.html");
+    let (_, policy) = page.split_once("default-src 'none'").expect("it has a policy");
+    let policy = policy.split('"').next().expect("it ends");
+    for source in [
+        "connect-src",
+        "http",
+        "*",
+        "'unsafe-eval'",
+        "script-src 'unsafe-inline'",
+    ] {
+        assert!(!policy.contains(source), "{source}");
+    }
+    assert!(policy.contains("form-action 'none'") && policy.contains("base-uri 'none'"));
+}
+
+#[test]
 fn workflows_pin_actions_to_commits() {
     for name in ["ci.yml", "release.yml"] {
         let workflow = text(&format!(".github/workflows/{name}"));

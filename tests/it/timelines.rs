@@ -25,7 +25,7 @@
 //! compares. Example: a visibility timeout of 30 s and a function timeout of 60 s give an overlap in the model, and
 //! `visibility-timeout-below-function-timeout` must report that queue; with 60 s and 60 s neither may.
 
-use crate::inputs::check_files;
+use crate::inputs::{check_files, repository};
 use sqs_model::scenario::{Harm, Heartbeat, QueueSettings, RedriveTarget, Scenario};
 use sqslint::Outcome;
 use sqslint::diagnostic::Diagnostic;
@@ -150,6 +150,14 @@ fn shows_its_harm(found: &Diagnostic) {
     if claims && !is_advice && !is_refused {
         let harm = found.timeline().and_then(|timeline| timeline.harm);
         assert!(harm.is_some(), "{found:?}");
+    }
+}
+
+#[test]
+fn pages_of_timing_rules_link_to_the_calculator() {
+    for rule in CLAIMS.iter().chain(&THRESHOLDS) {
+        let page = std::fs::read_to_string(repository(&format!("rules/{rule}.md"))).unwrap();
+        assert!(page.contains("](../docs/playground.md#the-calculator)"), "{rule}");
     }
 }
 
