@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, constants } from "node:zlib";
 import { defineConfig, type Plugin } from "vite";
 
 const PROGRAM = "virtual:program";
@@ -16,8 +16,10 @@ function program(): Plugin {
       if (id !== PROGRAM) {
         return undefined;
       }
-      const compressed = gzipSync(readFileSync("../target/wasm/sqslint.wasm"), { level: 9 });
-      return `export default ${JSON.stringify(compressed.toString("base64"))};`;
+      const bytes = readFileSync("../target/wasm/sqslint.wasm");
+      const params = { [constants.BROTLI_PARAM_LGWIN]: 24, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+      const packed = brotliCompressSync(bytes, { params }).toString("base64");
+      return `export default ${JSON.stringify({ packed, length: bytes.length })};`;
     },
   };
 }

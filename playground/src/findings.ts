@@ -116,12 +116,12 @@ export function difference(before: string, after: string): HTMLElement[] {
   return signed.filter(isNear).map(([sign, line]) => make("span", { className: classes[sign] }, `${sign} ${line}\n`));
 }
 
-/** Returns how many lines of each text come before the next line that both have. */
+/** Returns how many lines of each text come before the next line that both have and that is not empty. */
 function apart(old: string[], now: string[]): [number, number] {
   for (let sum = 1; sum < old.length + now.length; sum += 1) {
     for (let removed = Math.max(0, sum - now.length); removed <= Math.min(sum, old.length); removed += 1) {
       const [left, right] = [old[removed], now[sum - removed]];
-      if (left === right && left !== undefined) {
+      if (left === right && left?.trim()) {
         return [removed, sum - removed];
       }
     }

@@ -1,5 +1,5 @@
 declare module "virtual:program" {
-  /** The program, compressed, in base 64. */
-  const encoded: string;
-  export default encoded;
+  /** The program, compressed and in base 64, and its length. */
+  const program: { packed: string; length: number };
+  export default program;
 }

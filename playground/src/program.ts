@@ -1,7 +1,7 @@
 // Starts runs of the program, one after the other, and ends one that takes too long.
 
+import { decompress } from "brotli/decompress";
 import type { Files, Run } from "../../npm/src/run.js";
-import { unpack } from "./packed.js";
 import type { Answer, Request } from "./worker.js";
 // A worker in a `blob:` has the content security policy of the page; one with an address of its own would have none.
 import Worker from "./worker.js?worker&inline";
@@ -15,9 +15,9 @@ let last: Promise<unknown> = Promise.resolve();
 
 /** Unpacks and compiles the program, once. */
 export function load(): Promise<WebAssembly.Module> {
-  return (module ??= import("virtual:program").then(async ({ default: encoded }) => {
-    const packed = Uint8Array.from(atob(encoded), (sign) => sign.charCodeAt(0));
-    return WebAssembly.compile((await unpack(packed, "gzip", Infinity)) as BufferSource);
+  return (module ??= import("virtual:program").then(({ default: { packed, length } }) => {
+    const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
+    return WebAssembly.compile(decompress(bytes, length) as BufferSource);
   }));
 }
 
