@@ -1,6 +1,6 @@
 //! Explains a location: its values and links with their provenance, and the conclusions of each rule.
 //!
-//! `place` determines what a line is about, `told` formats the graphs of all environments as lines, and `conclusions`
+//! `place` determines what a line is about, `reported` formats the graphs of all environments as lines, and `conclusions`
 //! gathers the results of the rules. This module knows the elements of a file, but no dialect, and draws nothing.
 
 mod conclusions;
@@ -44,31 +44,31 @@ pub struct Explanation {
 }
 
 /// Runs a check with `options` and explains the location.
-pub fn explain(options: &Options, asked: ExplainedLocation<'_>) -> Explanation {
+pub fn explain(options: &Options, requested: ExplainedLocation<'_>) -> Explanation {
     let outcome = check(&Options {
         trace: true,
         ..options.clone()
     });
-    explain_outcome(outcome, asked)
+    explain_outcome(outcome, requested)
 }
 
 /// Explains a location in the outcome of a traced run.
-pub fn explain_outcome(outcome: Outcome, asked: ExplainedLocation<'_>) -> Explanation {
+pub fn explain_outcome(outcome: Outcome, requested: ExplainedLocation<'_>) -> Explanation {
     let mut explained = Explanation {
         outcome,
         file: None,
         place: None,
         nearest: Vec::new(),
     };
-    let Some(id) = explained.outcome.sources.find(asked.file) else {
+    let Some(id) = explained.outcome.sources.find(requested.file) else {
         return explained;
     };
     let file = explained.outcome.sources.file(id);
     let mut seen = FileElements::in_file(explained.graphs().map(|(_, graph)| graph), id);
     conclusions::findings(&explained.outcome).for_each(|found| seen.add_labels(found, id));
-    explained.place = ExplainedRange::find(&seen, &frontend::elements(id, &file), id, &file, asked);
+    explained.place = ExplainedRange::find(&seen, &frontend::elements(id, &file), id, &file, requested);
     if explained.place.is_none() {
-        explained.nearest = seen.nearest(file.line_range(asked.line.saturating_sub(1)).start);
+        explained.nearest = seen.nearest(file.line_range(requested.line.saturating_sub(1)).start);
     }
     explained.file = Some(file);
     explained
@@ -134,8 +134,11 @@ impl Explanation {
     pub fn position(&self, span: Span) -> (Option<Arc<SourceFile>>, Position) {
         let file = self.outcome.sources.file(span.file);
         let position = file.position(span.start as usize);
-        let is_asked = self.file.as_ref().is_some_and(|asked| asked.path() == file.path());
-        ((!is_asked).then_some(file), position)
+        let is_requested = self
+            .file
+            .as_ref()
+            .is_some_and(|requested| requested.path() == file.path());
+        ((!is_requested).then_some(file), position)
     }
 
     /// Returns the graphs of all environments with the environments' names, if any.

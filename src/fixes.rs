@@ -390,8 +390,8 @@ impl Rounds {
     /// Returns the fix of `found` if the run accepts its safety and severity, and all edited files belong to the
     /// project.
     fn may_fix<'f>(&self, found: &'f Diagnostic, sources: &Sources) -> Option<&'f Fix> {
-        let is_asked = |fix: &&Fix| fix.safety <= self.most && found.severity >= self.options.edit_severity;
-        let fix = found.fix.as_deref().filter(is_asked)?;
+        let is_requested = |fix: &&Fix| fix.safety <= self.most && found.severity >= self.options.edit_severity;
+        let fix = found.fix.as_deref().filter(is_requested)?;
         let is_ours = |fix: &Fix| {
             let mut files = fix.edits.iter().map(|edit| sources.file(edit.span.file));
             files.all(|file| {

@@ -242,16 +242,16 @@ mod tests {
                 .map_err(|error| error.to_string())
                 .unwrap_err()
         };
-        let said = message("timeout-too");
+        let stated = message("timeout-too");
         for name in [
             "`visibility-timeout-too-short`",
             "`visibility-timeout-too-long`",
             " or ",
         ] {
-            assert!(said.contains(name), "{said}");
+            assert!(stated.contains(name), "{stated}");
         }
-        let said = message("policy-missing");
-        assert!(said.contains("`redrive-policy-missing`"), "{said}");
+        let stated = message("policy-missing");
+        assert!(stated.contains("`redrive-policy-missing`"), "{stated}");
         assert_eq!(message("zzzzzz"), "unknown rule `zzzzzz`; `sqslint rules` lists them");
     }
 }

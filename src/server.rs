@@ -59,8 +59,8 @@ use worker::Worker;
 /// request. Errors are violations of the protocol.
 pub fn run() -> Result<bool, String> {
     let (connection, failure) = stdio::connect();
-    let said_goodbye = serve(connection)?;
-    failure.get().map_or(Ok(said_goodbye), |error| Err(error.clone()))
+    let has_ended = serve(connection)?;
+    failure.get().map_or(Ok(has_ended), |error| Err(error.clone()))
 }
 
 /// Serves an editor over any connection, like `run`.
@@ -104,12 +104,12 @@ pub fn serve(connection: Connection) -> Result<bool, String> {
         on_own_threads(|| worker.run());
     });
     let worker = worker.map_err(|error| format!("no thread can be started: {error}"))?;
-    let said_goodbye = reader.read(receiver.iter());
+    let has_ended = reader.read(receiver.iter());
     reader.inbox.close();
     // The worker is not joined: its current work may take long, and the result is no longer needed.
     drop(worker);
     reader.outbox.close();
-    Ok(said_goodbye)
+    Ok(has_ended)
 }
 
 /// Returns the open folders in the editor's spelling.

@@ -266,7 +266,7 @@ fn configuration(hooks: &TemporaryDirectory, id: &str) -> String {
 
 #[test]
 fn documented_local_hook_protects_a_repository() {
-    if !GIT.is_met() || !PRE_COMMIT.is_met() {
+    if !GIT.is_available() || !PRE_COMMIT.is_available() {
         return;
     }
     let home = TemporaryDirectory::with_files([]);
@@ -275,7 +275,7 @@ fn documented_local_hook_protects_a_repository() {
 
 #[test]
 fn hook_for_an_installed_program_protects_a_repository() {
-    if !GIT.is_met() || !PRE_COMMIT.is_met() {
+    if !GIT.is_available() || !PRE_COMMIT.is_available() {
         return;
     }
     let (home, hooks) = (TemporaryDirectory::with_files([]), hooks(&[".pre-commit-hooks.yaml"]));
@@ -284,7 +284,7 @@ fn hook_for_an_installed_program_protects_a_repository() {
 
 #[test]
 fn files_in_several_invocations_are_checked_together() {
-    if !GIT.is_met() || !PRE_COMMIT.is_met() {
+    if !GIT.is_available() || !PRE_COMMIT.is_available() {
         return;
     }
     let home = TemporaryDirectory::with_files([]);
@@ -326,7 +326,7 @@ fn files_in_several_invocations_are_checked_together() {
 #[test]
 #[ignore = "builds sqslint from source, as pre-commit does"]
 fn hook_built_by_pre_commit_protects_a_repository() {
-    if !GIT.is_met() || !PRE_COMMIT.is_met() {
+    if !GIT.is_available() || !PRE_COMMIT.is_available() {
         return;
     }
     let package = [
@@ -355,7 +355,7 @@ fn hook_built_by_pre_commit_protects_a_repository() {
 #[test]
 #[ignore = "builds a wheel with maturin; pre-commit's environment for it needs setuptools"]
 fn documented_wheel_protects_a_repository() {
-    if !GIT.is_met() || !PRE_COMMIT.is_met() || !MATURIN.is_met() {
+    if !GIT.is_available() || !PRE_COMMIT.is_available() || !MATURIN.is_available() {
         return;
     }
     let wheels = TemporaryDirectory::with_files([]);

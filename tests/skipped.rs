@@ -11,7 +11,7 @@ fn main() {
     if std::env::args().any(|argument| argument == "--list") {
         return;
     }
-    let missing: Vec<_> = NEEDS.iter().filter(|need| !need.is_met()).collect();
+    let missing: Vec<_> = NEEDS.iter().filter(|need| !need.is_available()).collect();
     if missing.is_empty() {
         println!("\nNo test was skipped: all optional programs and data are available.");
         return;

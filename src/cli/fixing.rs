@@ -26,7 +26,9 @@ impl FixArgs {
     /// Returns the flag that was passed: to edit files, or to print a diff.
     pub(super) fn flag(&self) -> Option<&'static str> {
         let flags = [(self.diff, "--diff"), (self.fix, "--fix")];
-        flags.into_iter().find_map(|(is_asked, flag)| is_asked.then_some(flag))
+        flags
+            .into_iter()
+            .find_map(|(is_requested, flag)| is_requested.then_some(flag))
     }
 
     fn most(&self) -> Safety {
@@ -48,10 +50,10 @@ pub(super) enum NextStep {
 
 /// Fixes the findings of a run with `options`.
 pub(super) fn run(arguments: &CheckArgs, options: &Options, streams: &mut Streams<'_>) -> io::Result<NextStep> {
-    let asked = &arguments.fixing;
-    let mut fixed = sqslint::fix(options, asked.most());
-    let more = more(&fixed, asked, options);
-    if asked.diff {
+    let requested = &arguments.fixing;
+    let mut fixed = sqslint::fix(options, requested.most());
+    let more = more(&fixed, requested, options);
+    if requested.diff {
         return diff(&fixed, &more, options, arguments, streams).map(NextStep::End);
     }
     list(&fixed, streams)?;
@@ -124,11 +126,11 @@ fn report_fixes(fixed: &Fixed, more: &str, verb: &str, streams: &mut Streams<'_>
 }
 
 /// Returns a note on printed findings that only `--unsafe-fixes` would fix.
-fn more(fixed: &Fixed, asked: &FixArgs, options: &Options) -> String {
+fn more(fixed: &Fixed, requested: &FixArgs, options: &Options) -> String {
     let findings = fixed.outcome.findings.iter();
     let printed = findings.filter(|found| found.severity >= options.edit_severity);
     let left = printed.filter_map(|found| found.fix.as_deref());
-    match left.filter(|fix| fix.safety > asked.most()).count() {
+    match left.filter(|fix| fix.safety > requested.most()).count() {
         0 => String::new(),
         count => format!("; {count} more with `--unsafe-fixes`, which changes how deployed resources behave"),
     }

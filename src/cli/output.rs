@@ -123,15 +123,15 @@ fn report_to(text: &str) -> Result<ReportTo, String> {
 }
 
 /// Returns a path that more than one report would be written to.
-pub(super) fn written_twice(asked: &OutputArgs) -> Option<&Path> {
-    let mut paths = asked.reports.iter().map(|to| to.path.as_path()).enumerate();
-    let twice = paths.find(|(at, path)| asked.reports.iter().take(*at).any(|other| other.path == *path));
+pub(super) fn written_twice(requested: &OutputArgs) -> Option<&Path> {
+    let mut paths = requested.reports.iter().map(|to| to.path.as_path()).enumerate();
+    let twice = paths.find(|(at, path)| requested.reports.iter().take(*at).any(|other| other.path == *path));
     twice.map(|(_, path)| path)
 }
 
 /// Returns an error for the first report that may not be written to its path. Only a report of the same format is
 /// replaced, so that a wrong path costs no other file.
-pub(super) fn refused(asked: &OutputArgs) -> Option<String> {
+pub(super) fn refused(requested: &OutputArgs) -> Option<String> {
     let refusal = |to: &ReportTo| {
         let why = match write::target(&to.path) {
             Ok(target) if files::is_file(&target) && !to.format.is_of(&target) => {
@@ -142,7 +142,7 @@ pub(super) fn refused(asked: &OutputArgs) -> Option<String> {
         };
         Some(format!("cannot write `{}`: {why}", to.path.display()))
     };
-    asked.reports.iter().find_map(refusal)
+    requested.reports.iter().find_map(refusal)
 }
 
 impl Format {
@@ -184,15 +184,16 @@ pub(super) enum WriteResult {
 }
 
 /// Returns `true` if annotations follow the full report: in a GitHub workflow that sets no format.
-fn annotates(asked: &OutputArgs) -> bool {
-    asked.format.is_none() && std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true")
+fn annotates(requested: &OutputArgs) -> bool {
+    requested.format.is_none() && std::env::var("GITHUB_ACTIONS").is_ok_and(|value| value == "true")
 }
 
 /// Returns the lowest severity that any report of the run shows.
 pub(super) fn least_printed(arguments: &CheckArgs) -> Severity {
-    let asked = &arguments.output;
+    let requested = &arguments.output;
     // Only the full report on standard output hides infos.
-    let is_full = matches!(asked.format, None | Some(Format::Full)) && !annotates(asked) && asked.reports.is_empty();
+    let is_full =
+        matches!(requested.format, None | Some(Format::Full)) && !annotates(requested) && requested.reports.is_empty();
     if is_full && !arguments.shows_infos() {
         Severity::Warning
     } else {
@@ -207,9 +208,9 @@ pub(super) fn write(
     arguments: &CheckArgs,
     streams: &mut Streams<'_>,
 ) -> io::Result<WriteResult> {
-    let asked = &arguments.output;
-    let annotates = annotates(asked);
-    let format = asked.format.unwrap_or(Format::Full);
+    let requested = &arguments.output;
+    let annotates = annotates(requested);
+    let format = requested.format.unwrap_or(Format::Full);
     let mut out = BufWriter::new(&mut *streams.out);
     if annotates {
         write_annotated(report, style(arguments), &mut out)?;
@@ -220,18 +221,18 @@ pub(super) fn write(
     drop(out);
     streams.tell_errors(report.errors)?;
     let mut failures: Vec<String> = Vec::new();
-    for to in &asked.reports {
+    for to in &requested.reports {
         if let Err(error) = save(to, report, graph) {
             failures.push(format!("cannot write `{}`: {error}", to.path.display()));
         }
     }
-    if annotates || asked.format == Some(Format::Github) {
+    if annotates || requested.format == Some(Format::Github) {
         failures.extend(append_step_summary(report).err());
     }
     for failure in &failures {
         writeln!(streams.err, "sqslint: {}", printable(failure))?;
     }
-    if asked.statistics {
+    if requested.statistics {
         streams.err.write_all(statistics::render(report).as_bytes())?;
     }
     if arguments.verbose {
@@ -315,14 +316,14 @@ const PLAIN: human::Style = human::Style {
 
 /// Returns the style of a report on standard output.
 fn style(arguments: &CheckArgs) -> human::Style {
-    let asked = &arguments.output;
+    let requested = &arguments.output;
     let stdout = io::stdout();
     human::Style {
         width: width().unwrap_or(WIDTH),
-        color: asked.color.is_on(),
+        color: requested.color.is_on(),
         unicode: shows_unicode(),
         graphics: std::env::var_os("NO_GRAPHICS").is_none_or(|value| value.is_empty() || value == "0"),
-        links: decided(asked.hyperlinks, || {
+        links: decided(requested.hyperlinks, || {
             stdout.is_terminal() && links::are_supported(|name| std::env::var(name).ok())
         }),
         infos: arguments.shows_infos(),
@@ -350,8 +351,8 @@ fn is_coloured() -> bool {
     anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never && forced_or_terminal(&stdout)
 }
 
-fn decided(asked: When, by_itself: impl FnOnce() -> bool) -> bool {
-    match asked {
+fn decided(requested: When, by_itself: impl FnOnce() -> bool) -> bool {
+    match requested {
         When::Always => true,
         When::Never => false,
         When::Auto => by_itself(),

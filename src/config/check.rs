@@ -132,11 +132,11 @@ impl FileChecker<'_> {
 
     /// Converts a parser error, and suggests the nearest expected name.
     fn syntax(&self, error: &toml::de::Error) -> ConfigError {
-        let said = error.message().trim().replace('\n', ", ");
-        let mut quoted = said.split('`').skip(1).step_by(2);
-        let message = match (said.starts_with("unknown "), quoted.next()) {
+        let stated = error.message().trim().replace('\n', ", ");
+        let mut quoted = stated.split('`').skip(1).step_by(2);
+        let message = match (stated.starts_with("unknown "), quoted.next()) {
             (true, Some(name)) => {
-                let kind = if said.starts_with("unknown variant") {
+                let kind = if stated.starts_with("unknown variant") {
                     "value"
                 } else {
                     "key"
@@ -144,7 +144,7 @@ impl FileChecker<'_> {
                 let known: Vec<&str> = quoted.collect();
                 unknown(kind, name, &known)
             }
-            _ => in_words_of_toml(&said, self.key_before(error.span())),
+            _ => in_words_of_toml(&stated, self.key_before(error.span())),
         };
         self.error(error.span().unwrap_or(0..0), message)
     }
@@ -413,7 +413,7 @@ impl FileChecker<'_> {
 
 /// Returns the keys that `file` sets.
 fn keys(file: &File) -> Vec<String> {
-    let said = [
+    let stated = [
         ("fail-level", file.fail_level.is_some()),
         ("select", file.select.is_some()),
         ("ignore", !file.ignore.is_empty()),
@@ -429,9 +429,9 @@ fn keys(file: &File) -> Vec<String> {
         ("packs", !file.packs.is_empty()),
         ("policy", !file.own_policies.is_empty() || !file.policies.is_empty()),
     ];
-    let mut keys: Vec<String> = said
+    let mut keys: Vec<String> = stated
         .iter()
-        .filter(|(_, is_said)| *is_said)
+        .filter(|(_, is_noted)| *is_noted)
         .map(|(key, _)| (*key).to_owned())
         .collect();
     for (rule, table) in &file.rules {

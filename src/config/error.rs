@@ -72,22 +72,22 @@ impl std::error::Error for ConfigError {}
 
 /// Rewords messages of the deserialiser, which use terms of Rust, in terms of TOML.
 /// `key` is the key of the wrong value, if known.
-pub(super) fn in_words_of_toml(said: &str, key: Option<&str>) -> String {
-    if let Some(key) = said.strip_prefix("missing field ") {
+pub(super) fn in_words_of_toml(stated: &str, key: Option<&str>) -> String {
+    if let Some(key) = stated.strip_prefix("missing field ") {
         return format!("the key {key} is missing");
     }
-    if said == "wanted string or table" {
+    if stated == "wanted string or table" {
         return match key {
             Some("fail-level") => "expected `\"error\"`, `\"warning\"`, `\"info\"` or `\"never\"`".to_owned(),
             Some("severity") => "expected `\"error\"`, `\"warning\"` or `\"info\"`".to_owned(),
             _ => "expected a string, in quotes".to_owned(),
         };
     }
-    let Some((found, wanted)) = said
+    let Some((found, wanted)) = stated
         .strip_prefix("invalid type: ")
-        .and_then(|said| said.split_once(", expected "))
+        .and_then(|stated| stated.split_once(", expected "))
     else {
-        return said.to_owned();
+        return stated.to_owned();
     };
     let wanted = match wanted {
         "a sequence" => "an array, as in `[\"…\"]`",

@@ -403,10 +403,13 @@ fn stacks_of(path: &Path, files: &Files) -> Vec<String> {
 fn exports(text: &str, stacks: &[String]) -> Vec<Export> {
     let places = text.match_indices("Export").filter_map(|(at, word)| {
         // The name follows on the same line or on one of the next two.
-        let behind = text.get(at + word.len()..)?;
-        let end = behind.match_indices('\n').nth(3).map_or(behind.len(), |(at, _)| at);
-        let name = behind.get(..end)?.find("Name")?;
-        behind.get(name + "Name".len()..)
+        let following = text.get(at + word.len()..)?;
+        let end = following
+            .match_indices('\n')
+            .nth(3)
+            .map_or(following.len(), |(at, _)| at);
+        let name = following.get(..end)?.find("Name")?;
+        following.get(name + "Name".len()..)
     });
     let names = places.flat_map(|place| {
         let is_of_stack = Cell::new(false);

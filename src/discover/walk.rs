@@ -338,8 +338,8 @@ fn take(
     let linked = kind == EntryKind::Link;
     let is_ordinary = matches!(kind, EntryKind::File(_));
     // Terraform reads anything with such a name, so the module reports special files; directories are ignored.
-    let is_told = terraform && kind == EntryKind::Other;
-    if !(linked || is_ordinary || is_told) {
+    let is_reported = terraform && kind == EntryKind::Other;
+    if !(linked || is_ordinary || is_reported) {
         return;
     }
     if terraform || (terragrunt && !linked) {

@@ -51,9 +51,9 @@ pub(super) fn at<'o>(outcome: &'o Outcome, place: &ExplainedRange) -> Vec<Conclu
             .collect();
         let judged = of_rule.iter().filter(|judged| here.rests_on(judged));
         let (read, judged): (Vec<&Judgement>, Vec<&Judgement>) = judged.partition(|judged| is_unconcerned(judged));
-        let (behind, judged): (Vec<&Judgement>, Vec<&Judgement>) =
+        let (following, judged): (Vec<&Judgement>, Vec<&Judgement>) =
             judged.into_iter().partition(|judged| judged.verdict == Verdict::Found);
-        let has = |found: &Diagnostic| found.rule == rule.id && (here.has(found) || rests_on(found, &behind));
+        let has = |found: &Diagnostic| found.rule == rule.id && (here.has(found) || rests_on(found, &following));
         let found = outcome.findings.iter().filter(|found| has(found));
         let mut conclusions: Vec<Conclusion<'o>> = found.map(Conclusion::Found).collect();
         let silenced = outcome.suppressed.iter().chain(&outcome.history.known);
@@ -93,9 +93,9 @@ fn is_unconcerned(judged: &Judgement) -> bool {
     judged.verdict == Verdict::NotConcerned
 }
 
-/// Returns `true` if one of the judgements in `behind` led to `found`. A finding in several calls lists all of them.
-fn rests_on(found: &Diagnostic, behind: &[&Judgement]) -> bool {
-    behind.iter().any(|judged| {
+/// Returns `true` if one of the judgements in `following` led to `found`. A finding in several calls lists all of them.
+fn rests_on(found: &Diagnostic, following: &[&Judgement]) -> bool {
+    following.iter().any(|judged| {
         let subject = &judged.subject;
         let is_own = (&found.subject.unit, &found.subject.address) == (&subject.unit, &subject.address);
         let mut others = found.calls.iter();

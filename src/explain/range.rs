@@ -48,8 +48,8 @@ impl FileElements {
     pub(super) fn nearest(&self, offset: usize) -> Vec<(String, Span)> {
         let is_before = |(span, _): &&(Span, String)| (span.start as usize) < offset;
         let before = self.headers.iter().rev().find(is_before);
-        let behind = self.headers.iter().find(|header| !is_before(header));
-        let both = before.into_iter().chain(behind);
+        let following = self.headers.iter().find(|header| !is_before(header));
+        let both = before.into_iter().chain(following);
         both.map(|(span, address)| (address.clone(), *span)).collect()
     }
 
@@ -89,9 +89,9 @@ impl ExplainedRange {
         elements: &[Span],
         id: FileId,
         file: &SourceFile,
-        asked: ExplainedLocation<'_>,
+        requested: ExplainedLocation<'_>,
     ) -> Option<ExplainedRange> {
-        let bytes = file.line_range(asked.line.checked_sub(1)?);
+        let bytes = file.line_range(requested.line.checked_sub(1)?);
         let text = file.text().get(bytes.clone())?;
         let line = Span::new(id, bytes.clone());
         let line = line.start..line.end;
@@ -101,7 +101,7 @@ impl ExplainedRange {
             offset,
             is_block,
         };
-        let column = asked.column.and_then(|column| {
+        let column = requested.column.and_then(|column| {
             let (at, _) = text.char_indices().nth(column.checked_sub(1)?)?;
             Some(Span::new(id, bytes.start + at..bytes.end).start)
         });

@@ -58,14 +58,14 @@ pub(super) fn explain_resources(graphs: &[(Option<&str>, &Graph)], place: &Expla
             if at == all.len() {
                 all.push(explain_resource(graph, resource));
             }
-            if let Some(told) = all.get_mut(at) {
+            if let Some(reported) = all.get_mut(at) {
                 for line in lines {
-                    add(&mut told.lines, line, *environment);
+                    add(&mut reported.lines, line, *environment);
                 }
             }
         }
     }
-    for line in all.iter_mut().flat_map(|told| &mut told.lines) {
+    for line in all.iter_mut().flat_map(|reported| &mut reported.lines) {
         if line.environments.len() == graphs.len() {
             line.environments.clear();
         }
@@ -100,10 +100,10 @@ fn add(lines: &mut Vec<ExplainedLine>, mut line: ExplainedLine, environment: Opt
         return;
     }
     let subject = |line: &ExplainedLine| line.text.split(' ').next().map(str::to_owned);
-    let behind = lines.iter().rposition(|known| subject(known) == subject(&line));
+    let following = lines.iter().rposition(|known| subject(known) == subject(&line));
     line.environments.extend(environment);
-    match behind {
-        Some(behind) => lines.insert(behind + 1, line),
+    match following {
+        Some(following) => lines.insert(following + 1, line),
         None => lines.push(line),
     }
 }

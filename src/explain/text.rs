@@ -18,18 +18,18 @@ pub(super) fn render(explained: &Explanation, subject: &str, all: bool) -> Strin
         text: String::new(),
     };
     page.write(0, subject);
-    let told = explained.resources();
-    if told.is_empty() && explained.conclusions().is_empty() {
+    let reported = explained.resources();
+    if reported.is_empty() && explained.conclusions().is_empty() {
         page.nothing();
     }
-    for one in told.iter().take(MANY) {
-        page.resource(one, told.iter().any(|other| other.unit != one.unit));
+    for one in reported.iter().take(MANY) {
+        page.resource(one, reported.iter().any(|other| other.unit != one.unit));
     }
-    if let Some(more) = told.len().checked_sub(MANY).filter(|more| *more > 0) {
+    if let Some(more) = reported.len().checked_sub(MANY).filter(|more| *more > 0) {
         page.text.push('\n');
         page.write(0, &format!("and {more} more resources like these"));
     }
-    page.conclusions(&told);
+    page.conclusions(&reported);
     page.text
 }
 
@@ -69,21 +69,21 @@ impl Page<'_> {
         }
     }
 
-    fn resource(&mut self, told: &ExplainedResource, has_units: bool) {
-        let mut title = name(told);
-        if told.construct.is_some() || !told.address.contains(&told.kind) {
-            title += &format!(", {}", told.kind);
+    fn resource(&mut self, reported: &ExplainedResource, has_units: bool) {
+        let mut title = name(reported);
+        if reported.construct.is_some() || !reported.address.contains(&reported.kind) {
+            title += &format!(", {}", reported.kind);
         }
-        title += &format!(", {}", self.at(told.header));
+        title += &format!(", {}", self.at(reported.header));
         if has_units {
-            title += &format!(", in {}", told.unit);
+            title += &format!(", in {}", reported.unit);
         }
-        for when in &told.when {
+        for when in &reported.when {
             title += &format!(", {when}");
         }
         self.text.push('\n');
         self.write(0, &title);
-        for line in &told.lines {
+        for line in &reported.lines {
             self.line(line);
         }
     }
@@ -106,7 +106,7 @@ impl Page<'_> {
         }
     }
 
-    fn conclusions(&mut self, told: &[ExplainedResource]) {
+    fn conclusions(&mut self, reported: &[ExplainedResource]) {
         let all = self.explained.conclusions();
         if all.is_empty() {
             return;
@@ -114,7 +114,7 @@ impl Page<'_> {
         self.text.push_str("\njudged by\n");
         let (failing, others): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.all.iter().any(is_found));
         for concluded in &failing {
-            self.concluded(concluded, told);
+            self.concluded(concluded, reported);
         }
         if !self.all {
             self.folded(&others, failing.is_empty());
@@ -122,7 +122,7 @@ impl Page<'_> {
         }
         let (spoke, silent): (Vec<&Concluded<'_>>, Vec<_>) = others.into_iter().partition(|one| !one.all.is_empty());
         for concluded in spoke {
-            self.concluded(concluded, told);
+            self.concluded(concluded, reported);
         }
         let silent: Vec<&str> = silent.iter().map(|one| one.rule.id).collect();
         if !silent.is_empty() {
@@ -153,27 +153,29 @@ impl Page<'_> {
         );
     }
 
-    fn concluded(&mut self, concluded: &Concluded<'_>, told: &[ExplainedResource]) {
+    fn concluded(&mut self, concluded: &Concluded<'_>, reported: &[ExplainedResource]) {
         let mut all: Vec<ConclusionText> = Vec::new();
         let mut known: BTreeMap<(String, Vec<String>), usize> = BTreeMap::new();
         for conclusion in &concluded.all {
-            let said = self.said(concluded.rule.id, conclusion, told);
+            let stated = self.stated(concluded.rule.id, conclusion, reported);
             // Identical conclusions on several instances are listed once.
-            let at = *known.entry((said.head.clone(), said.body.clone())).or_insert(all.len());
+            let at = *known
+                .entry((stated.head.clone(), stated.body.clone()))
+                .or_insert(all.len());
             match all.get_mut(at) {
-                Some(same) => same.whose.extend(said.whose),
-                None => all.push(said),
+                Some(same) => same.whose.extend(stated.whose),
+                None => all.push(stated),
             }
         }
         let mut last = "";
-        for said in all.iter().take(MANY) {
+        for stated in all.iter().take(MANY) {
             // The rule is named once for consecutive conclusions of one kind.
-            if said.head != last {
-                self.write(2, &said.head);
+            if stated.head != last {
+                self.write(2, &stated.head);
             }
-            last = &said.head;
-            let whose = whose(&said.whose);
-            for (at, text) in said.body.iter().enumerate() {
+            last = &stated.head;
+            let whose = whose(&stated.whose);
+            for (at, text) in stated.body.iter().enumerate() {
                 let whose = if at == 0 { &*whose } else { "" };
                 self.write(4, &format!("{whose}{text}"));
             }
@@ -183,7 +185,7 @@ impl Page<'_> {
         }
     }
 
-    fn said(&self, rule: &str, conclusion: &Conclusion<'_>, told: &[ExplainedResource]) -> ConclusionText {
+    fn stated(&self, rule: &str, conclusion: &Conclusion<'_>, reported: &[ExplainedResource]) -> ConclusionText {
         match conclusion {
             Conclusion::Found(found) => ConclusionText {
                 head: format!("{}[{rule}]", found.severity),
@@ -210,11 +212,11 @@ impl Page<'_> {
                     body,
                 }
             }
-            Conclusion::Judged(judged) => self.judged(judged, told),
+            Conclusion::Judged(judged) => self.judged(judged, reported),
         }
     }
 
-    fn judged(&self, judged: &Judgement, told: &[ExplainedResource]) -> ConclusionText {
+    fn judged(&self, judged: &Judgement, reported: &[ExplainedResource]) -> ConclusionText {
         let (verdict, mut body) = match &judged.verdict {
             Verdict::Holds(comparison) => ("ok", comparison.clone()),
             Verdict::Yields(other) => ("covered", format!("reported as {other} instead")),
@@ -233,7 +235,7 @@ impl Page<'_> {
             body += &environments(&judged.environments);
         }
         // The verdict names its resource unless there is only one.
-        let is_only = matches!(told, [one] if one.address == judged.subject.address);
+        let is_only = matches!(reported, [one] if one.address == judged.subject.address);
         let is_named = is_only || matches!(judged.verdict, Verdict::Ignored { .. });
         ConclusionText {
             head: format!("{verdict}[{}]", judged.rule),
@@ -283,10 +285,10 @@ fn whose(all: &[String]) -> String {
 }
 
 /// Returns the name of the user's construct, followed by the resource generated from it.
-fn name(told: &ExplainedResource) -> String {
-    match &told.construct {
-        Some(construct) => format!("{construct} ({})", told.address),
-        None => told.address.clone(),
+fn name(reported: &ExplainedResource) -> String {
+    match &reported.construct {
+        Some(construct) => format!("{construct} ({})", reported.address),
+        None => reported.address.clone(),
     }
 }
 

@@ -93,7 +93,7 @@ fn fixes_that_hide_their_finding_are_reverted() {
         let (rounds, outcome) = fixed(name, text, from, to);
         assert_eq!((rounds.fixed, rounds.texts.changed().count()), (0, 0), "{to}");
         assert!(
-            rounds.broken.iter().any(|said| said.contains(why)),
+            rounds.broken.iter().any(|stated| stated.contains(why)),
             "{to}: {:?}",
             rounds.broken
         );

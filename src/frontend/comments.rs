@@ -116,11 +116,11 @@ fn hcl(id: FileId, file: &SourceFile) -> Vec<RawSuppression> {
 /// Returns the suppressions in the comment at `span`, which is about `cover`.
 fn in_comment(text: &str, span: Span, cover: Option<Span>, leading: bool) -> Vec<RawSuppression> {
     let comment = text.get(span.range()).unwrap_or("");
-    let found = directives(comment).into_iter().map(|(at, said)| {
+    let found = directives(comment).into_iter().map(|(at, stated)| {
         let start = span.start as usize + at;
         RawSuppression {
-            span: Span::new(span.file, start..start + said.len()),
-            content: Content::Text(said.to_owned()),
+            span: Span::new(span.file, start..start + stated.len()),
+            content: Content::Text(stated.to_owned()),
             covers: cover.map_or(Coverage::Nothing, Coverage::Span),
             leading,
         }

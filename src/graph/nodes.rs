@@ -55,8 +55,8 @@ impl<T> Nodes<T> {
 
     /// Returns the node at index `at` of the whole list.
     pub fn get(&self, at: usize) -> Option<&T> {
-        let behind = self.units.partition_point(|(start, _)| *start <= at);
-        let (start, nodes) = self.units.get(behind.checked_sub(1)?)?;
+        let following = self.units.partition_point(|(start, _)| *start <= at);
+        let (start, nodes) = self.units.get(following.checked_sub(1)?)?;
         nodes.get(at - start)
     }
 

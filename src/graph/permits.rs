@@ -191,7 +191,7 @@ pub struct Policies<'g> {
     /// Cached results of [`Policies::unresolved_grant`].
     unresolved_actions: RefCell<FxHashMap<(String, bool), Option<(Reason, Span)>>>,
     /// Roles that are passed to modules or nested stacks whose files are not available.
-    handed_roles: FxHashSet<ResourceKey>,
+    passed_roles: FxHashSet<ResourceKey>,
     managed: FxHashMap<ResourceKey, &'g ManagedPolicy>,
     keys: FxHashMap<ResourceKey, &'g access::Key>,
     aliases: FxHashMap<ResourceKey, &'g access::KeyAlias>,
@@ -401,7 +401,7 @@ impl<'g> Policies<'g> {
         if let Some((reason, span)) = self.unresolved_grant(action, !is_named) {
             all.add_possible(&Condition::always(), &reason, span);
         }
-        if self.handed_roles.contains(&role.key()) {
+        if self.passed_roles.contains(&role.key()) {
             let reason = "the role is passed to code that is not read and may grant it more";
             all.add_possible(&Condition::always(), &Cause::MissingModule.because(reason), role.header);
         }

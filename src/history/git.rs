@@ -210,8 +210,8 @@ pub(super) struct Batch {
 impl Batch {
     /// Returns the contents of `object`, or `None` if this clone does not contain it.
     pub(super) fn contents(&mut self, object: &str) -> Result<Option<Vec<u8>>, String> {
-        let asked = writeln!(self.input, "{object}").and_then(|()| self.input.flush());
-        asked.map_err(|error| format!("`git cat-file` ended: {error}"))?;
+        let requested = writeln!(self.input, "{object}").and_then(|()| self.input.flush());
+        requested.map_err(|error| format!("`git cat-file` ended: {error}"))?;
         answer(&mut self.output)
     }
 }

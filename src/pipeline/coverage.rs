@@ -192,14 +192,14 @@ fn missing_of_mapping(graph: &Graph, mapping: &EventSourceMapping) -> Option<Mis
     let (unit, when) = (mapping.resource.unit, &mapping.resource.when);
     missing_in(&mapping.queue, when)
         .or_else(|| {
-            missing_behind(graph, &mapping.queue, unit, when, "queue", |link, when| {
+            missing_target(graph, &mapping.queue, unit, when, "queue", |link, when| {
                 let queue = graph.queue(unit, link)?;
                 Some(missing_in(&queue.visibility_timeout, &when.and(&queue.resource.when)))
             })
         })
         .or_else(|| missing_in(&mapping.function, when))
         .or_else(|| {
-            missing_behind(graph, &mapping.function, unit, when, "function", |link, when| {
+            missing_target(graph, &mapping.function, unit, when, "function", |link, when| {
                 let function = graph.function(unit, link)?;
                 Some(missing_in(&function.timeout, &when.and(&function.resource.when)))
             })
@@ -216,7 +216,7 @@ fn missing_of_queue(graph: &Graph, queue: &Queue) -> Option<Missing> {
             let mut policies = policies.filter_map(|(when, _, policy)| Some((when, policy.as_deref()?)));
             policies.find_map(|(when, policy)| {
                 missing_in(&policy.target, &when).or_else(|| {
-                    missing_behind(graph, &policy.target, unit, &when, "dead-letter queue", |link, when| {
+                    missing_target(graph, &policy.target, unit, &when, "dead-letter queue", |link, when| {
                         let queue = graph.queue(unit, link)?;
                         Some(missing_in(&queue.retention, &when.and(&queue.resource.when)))
                     })
@@ -227,7 +227,7 @@ fn missing_of_queue(graph: &Graph, queue: &Queue) -> Option<Missing> {
 
 /// Returns the first gap of the resources that `links` refer to under `when`. `gap` returns `None` for a link to a
 /// resource that is not declared, which is a gap unless a rule reports the link itself.
-fn missing_behind(
+fn missing_target(
     graph: &Graph,
     links: &Attribute<Link>,
     unit: UnitId,

@@ -249,16 +249,16 @@ impl Linter<'_> {
             .filter(|found| self.is_judged(units, &found.subject.unit));
         let wanted = findings.filter_map(|found| {
             let config = policies.of(&found.subject.unit);
-            asked_for(rule, found, config, selection, sources)
+            if_selected(rule, found, config, selection, sources)
         });
         to.findings.extend(wanted);
-        let is_asked = |subject: &Subject| {
+        let is_requested = |subject: &Subject| {
             self.is_judged(units, &subject.unit) && policies.of(&subject.unit).runs(rule, selection)
         };
-        let not_evaluated = not_evaluated.into_iter().filter(|one| is_asked(&one.subject));
+        let not_evaluated = not_evaluated.into_iter().filter(|one| is_requested(&one.subject));
         to.not_evaluated.extend(not_evaluated);
         to.judgements
-            .extend(judgements.into_iter().filter(|one| is_asked(&one.subject)));
+            .extend(judgements.into_iter().filter(|one| is_requested(&one.subject)));
     }
 }
 
@@ -349,7 +349,7 @@ fn ignored(rule: &Rule<'_>, found: &Diagnostic, sources: &Sources, policies: &Po
 }
 
 /// Applies the severity that `config` sets; returns `None` if it excludes the finding.
-pub(super) fn asked_for(
+pub(super) fn if_selected(
     rule: &Rule<'_>,
     mut found: Diagnostic,
     config: &Config,

@@ -5,7 +5,7 @@
 use super::combined::without_copies;
 use super::coverage::Instances;
 use super::environments::{Counts, keep_judgements, merge_environments};
-use super::lint::{Linted, asked_for};
+use super::lint::{Linted, if_selected};
 use super::load::Environment;
 use super::order::with_reasons;
 use super::policies::Policies;
@@ -170,7 +170,7 @@ fn apply_suppressions(
         suppressed_by_environment.push((one.name.clone(), taken));
     }
     let faults: Vec<(Diagnostic, Arc<Config>)> = (suppressions.complaints(sources, &view).into_iter())
-        .filter_map(|found| view.asked_for(found))
+        .filter_map(|found| view.if_selected(found))
         .collect();
     outcome.former = suppressions.former_ids(sources);
     for (found, config) in &faults {
@@ -308,10 +308,10 @@ impl<'a> View<'a> {
     }
 
     /// Applies the configuration of the file to `found`, and returns `None` if it excludes the finding.
-    fn asked_for(&self, found: Diagnostic) -> Option<(Diagnostic, Arc<Config>)> {
+    fn if_selected(&self, found: Diagnostic) -> Option<(Diagnostic, Arc<Config>)> {
         let rule = rules::by_id(&found.rule)?;
         let config = &self.files.get(&found.primary().span.file)?.config;
-        let found = asked_for(rule, found, config, self.selection, self.sources)?;
+        let found = if_selected(rule, found, config, self.selection, self.sources)?;
         Some((found, config.clone()))
     }
 }

@@ -111,7 +111,7 @@ impl<'g> Context<'g> {
 
     /// Returns the reason why a list of `queue` may have more elements.
     pub(super) fn reason_for_more(&self, queue: &Queue, which: PartialList) -> Option<Rc<UnknownReason>> {
-        let handed = || {
+        let passed = || {
             let reason = self.graph.reason_of_missing_code(queue);
             let reason = reason.filter(|_| which != PartialList::Sources)?;
             Some(UnknownReason::shared(reason, queue.resource.header))
@@ -120,7 +120,7 @@ impl<'g> Context<'g> {
             .open
             .get(&(queue.resource.unit, which))
             .cloned()
-            .or_else(handed)
+            .or_else(passed)
     }
 
     /// Clears the readings before the next object is evaluated.

@@ -32,10 +32,10 @@ pub(super) fn parse(text: &str) -> Option<i64> {
     let mut total: i64 = 0;
     while !rest.is_empty() {
         let length = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (number, behind) = rest.split_at(length);
-        let (unit, milliseconds) = UNITS.iter().find(|(unit, _)| behind.starts_with(unit))?;
+        let (number, following) = rest.split_at(length);
+        let (unit, milliseconds) = UNITS.iter().find(|(unit, _)| following.starts_with(unit))?;
         total = total.checked_add(counted(number, *milliseconds)?)?;
-        rest = behind.get(unit.len()..)?;
+        rest = following.get(unit.len()..)?;
     }
     within_range(if is_negative { -total } else { total })
 }

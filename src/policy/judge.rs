@@ -108,8 +108,8 @@ impl<'g> Judging<'_, 'g> {
             };
             for demanded in evaluator.eval(&self.policy.demands, &selected.when) {
                 let judged = demanded.then.and(&selected.then.read);
-                match (self.is_met(&judged), &gap, &judged.state) {
-                    (Some(true), None, _) => self.report_met(&demanded.when, &judged, findings),
+                match (self.is_fulfilled(&judged), &gap, &judged.state) {
+                    (Some(true), None, _) => self.report_fulfilled(&demanded.when, &judged, findings),
                     (Some(true), Some(_), _) => {}
                     (Some(false), None, _) => self.report_violation(&demanded.when, &judged, findings),
                     (None, None, State::Unknown(gap)) | (_, Some(gap), _) => {
@@ -122,7 +122,7 @@ impl<'g> Judging<'_, 'g> {
     }
 
     /// Returns `true` if the requirement is met. An expression that reads a missing value is not true.
-    fn is_met(&self, judged: &Evaluated<'g>) -> Option<bool> {
+    fn is_fulfilled(&self, judged: &Evaluated<'g>) -> Option<bool> {
         let truth = match judged.state {
             State::Missing => false,
             _ => judged.truth()?,
@@ -138,11 +138,13 @@ impl<'g> Judging<'_, 'g> {
         findings.note_unresolved(when, self.resource, &gap.reason, span);
     }
 
-    fn report_met(&self, when: &Condition, judged: &Evaluated<'g>, findings: &mut Findings<'_>) {
+    fn report_fulfilled(&self, when: &Condition, judged: &Evaluated<'g>, findings: &mut Findings<'_>) {
         let spans: Vec<_> = self.readings(judged).map(|reading| reading.span).collect();
-        let said = || self.policy.definition.demand.expression().trim().to_owned();
-        let met = spans.iter().fold(fact(true, said), |met, span| met.depending_on(span));
-        findings.satisfied(when, self.resource, met);
+        let stated = || self.policy.definition.demand.expression().trim().to_owned();
+        let fulfilled = spans
+            .iter()
+            .fold(fact(true, stated), |fulfilled, span| fulfilled.depending_on(span));
+        findings.satisfied(when, self.resource, fulfilled);
     }
 
     fn report_violation(&self, when: &Condition, judged: &Evaluated<'g>, findings: &mut Findings<'_>) {
@@ -160,10 +162,10 @@ impl<'g> Judging<'_, 'g> {
             finding = finding.label((reading.span, reading.origins), label(&reading));
         }
         let spans: Vec<_> = self.readings(judged).map(|reading| reading.span).collect();
-        let said = || definition.demand.expression().trim().to_owned();
+        let stated = || definition.demand.expression().trim().to_owned();
         let broken = spans
             .iter()
-            .fold(fact(false, said), |broken, span| broken.depending_on(span));
+            .fold(fact(false, stated), |broken, span| broken.depending_on(span));
         let help = definition.help.clone().unwrap_or_else(|| self.help());
         findings.require(when, self.resource, broken, || finding.help(help));
     }

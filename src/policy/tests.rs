@@ -261,8 +261,8 @@ fn hostile_expressions_end_early() {
         "\\ \0 \u{202e} \"\\ud800\"".to_owned(),
     ];
     for text in refused {
-        let said = judged(&text);
-        assert!(said.contains(": ") && !said.starts_with("unknown"), "{said}");
+        let stated = judged(&text);
+        assert!(stated.contains(": ") && !stated.starts_with("unknown"), "{stated}");
     }
     // Each of these would double or multiply with every further part.
     let doubled = "[\"aaaaaaaaaaaaaaaa\"]".to_owned() + &".map(x, x + x)".repeat(40) + ".size() == 1";

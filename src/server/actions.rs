@@ -36,11 +36,11 @@ pub(super) fn at(worker: &mut Worker, params: &CodeActionParams) -> Option<Vec<C
     let wants = |kind: &CodeActionKind| {
         let only = params.context.only.as_ref();
         // A request for `source.fixAll` includes `source.fixAll.sqslint`.
-        let is_asked = |asked: &CodeActionKind| {
-            let rest = kind.as_str().strip_prefix(asked.as_str());
+        let is_requested = |requested: &CodeActionKind| {
+            let rest = kind.as_str().strip_prefix(requested.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        only.is_none_or(|only| only.iter().any(is_asked))
+        only.is_none_or(|only| only.iter().any(is_requested))
     };
     let writer = Writer {
         outcome,

@@ -45,15 +45,15 @@ fn explained(worker: &mut Worker, path: &Path, position: Position) -> Option<Str
     let file = outcome.sources.file(outcome.sources.find(path)?);
     let lines = Lines::of(&file, encoding);
     let offset = lines.offset(position);
-    let asked = ExplainedLocation {
+    let requested = ExplainedLocation {
         file: path,
         line: file.line_index(offset) + 1,
         column: usize::try_from(file.position(offset).column).ok(),
     };
-    let explained = explain_outcome(outcome, asked);
+    let explained = explain_outcome(outcome, requested);
     let has_any = !(explained.resources().is_empty() && explained.conclusions().is_empty());
-    let subject = format!("{}:{}", file.shown(), asked.line);
-    let suppressed = suppressed(&explained.outcome, &file, asked.line);
+    let subject = format!("{}:{}", file.shown(), requested.line);
+    let suppressed = suppressed(&explained.outcome, &file, requested.line);
     let text = suppressed.or_else(|| has_any.then(|| explained.text(&subject, false)));
     project.give_back(path, explained.outcome);
     text
@@ -69,7 +69,7 @@ fn suppressed(outcome: &Outcome, file: &SourceFile, line: usize) -> Option<Strin
         Silencer::Baseline(_) | Silencer::Since(_) => false,
     };
     let here = outcome.suppressed.iter().filter(|one| stands_here(&one.by));
-    let told = here.map(|one| {
+    let reported = here.map(|one| {
         let place = sources.start(one.finding.primary().span).line;
         let reason = one.reason.as_deref().map(|reason| format!("  reason: {reason}\n"));
         let Diagnostic { rule, headline, .. } = &one.finding;
@@ -78,8 +78,8 @@ fn suppressed(outcome: &Outcome, file: &SourceFile, line: usize) -> Option<Strin
             reason.unwrap_or_default()
         )
     });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join("\n"))
+    let reported: Vec<String> = reported.collect();
+    (!reported.is_empty()).then(|| reported.join("\n"))
 }
 
 /// Returns the rule named at a position in a suppression or a configuration.
@@ -88,9 +88,9 @@ fn rule_at(worker: &Worker, path: &Path, position: Position) -> Option<(&'static
     let lines = Lines::new(text, worker.settings.encoding);
     let offset = lines.offset(position);
     let is_of_name = |c: char| c.is_ascii_lowercase() || c == '-';
-    let (before, behind) = (text.get(..offset)?, text.get(offset..)?);
+    let (before, following) = (text.get(..offset)?, text.get(offset..)?);
     let start = before.trim_end_matches(is_of_name).len();
-    let end = offset + (behind.len() - behind.trim_start_matches(is_of_name).len());
+    let end = offset + (following.len() - following.trim_start_matches(is_of_name).len());
     let rule = rules::by_id(text.get(start..end)?)?;
     Some((rule, lines.range(start..end)))
 }

@@ -653,8 +653,8 @@ resource "aws_lambda_event_source_mapping" "orders" {
         let (settings, wrong) = Settings::new(&serde_json::Value::Null);
         assert!(wrong.is_empty(), "{wrong:?}");
         let mut project = Project::new(Root::Folder(place.path().to_owned()), &settings);
-        let (told, texts) = (std::sync::Mutex::new(Vec::new()), UnsavedTexts::default());
-        let tell = |done, all| told.lock().unwrap().push((done, all));
+        let (reported, texts) = (std::sync::Mutex::new(Vec::new()), UnsavedTexts::default());
+        let tell = |done, all| reported.lock().unwrap().push((done, all));
         let watch = CheckObserver {
             tell: &tell,
             cancelled: None,
@@ -671,7 +671,7 @@ resource "aws_lambda_event_source_mapping" "orders" {
                 "{name}: looked at to tell what it concerns, and not parsed again to be judged"
             );
         }
-        assert_eq!(told.lock().unwrap().iter().max(), Some(&(3, 3)));
+        assert_eq!(reported.lock().unwrap().iter().max(), Some(&(3, 3)));
         assert!(project.surveyed.is_none(), "and nothing of it is kept");
     }
 }

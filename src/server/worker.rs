@@ -172,7 +172,7 @@ impl Worker {
             ByFile::new()
         };
         let is_many = changed.len() > MANY;
-        let told = changed.into_iter().map(|path| {
+        let reported = changed.into_iter().map(|path| {
             let found = if is_many {
                 all.remove(&path).unwrap_or_default()
             } else {
@@ -180,7 +180,7 @@ impl Worker {
             };
             (path, found)
         });
-        told.collect()
+        reported.collect()
     }
 
     /// Returns the findings in one file.
@@ -201,10 +201,10 @@ impl Worker {
         for (path, diagnostics) in self.outdated_findings() {
             let before = self.published.get(&path);
             // A closed document keeps the URI under which its diagnostics were published.
-            let told_by = before
+            let reported_by = before
                 .map(|before| before.uri.clone())
                 .filter(|_| diagnostics.is_empty());
-            let Some(uri) = told_by.or_else(|| self.names.uri(&path)) else {
+            let Some(uri) = reported_by.or_else(|| self.names.uri(&path)) else {
                 continue;
             };
             let params = PublishDiagnosticsParams::new(uri, diagnostics, self.names.version(&path));

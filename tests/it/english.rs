@@ -1,10 +1,13 @@
-//! Checks the prose of the modules that have been rewritten in plain English: comments, documentation, names of tests.
+//! Checks the prose of the modules that have been rewritten in plain English: comments, documentation, names, and the
+//! subjects of commits.
 //!
 //! [`DONE`] lists those modules and only grows. The glossary in `ARCHITECTURE.md` has the words to use instead.
 
 use crate::inputs::{entries, repository};
+use needs::GIT;
 use regex::Regex;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::LazyLock;
 
 /// Files and directories whose prose is checked.
@@ -96,6 +99,22 @@ const WITH_HASH_COMMENTS: &[&str] = &[
 ];
 
 static HASH_COMMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|\s)#:? ?(.*)$").expect("a valid expression"));
+/// Modules in which names are not checked yet.
+const OLD_NAMES: &[&str] = &["crates/handlers", "src/report", "src/rules", "tests"];
+
+/// Names that state a role in a conversation instead of a thing.
+static ODD_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?:[a-z0-9_]*_)?(?:asked|behind|handed|heard|met|said|spoken|told)(?:_[a-z0-9_]*)?\b")
+        .expect("the names are a valid expression")
+});
+/// Texts and comments, which contain no names.
+static NOT_CODE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"//[^\n]*|"(?:\\.|[^"\\])*""#).expect("a valid expression"));
+
+/// Number of commits whose subjects are checked, and accepted ones among them.
+const COMMITS: &str = "--max-count=100";
+const OLD_SUBJECTS: &[&str] = &["inputs: a variable tells its own fault"];
+
 static COMMENT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\s*(///|//!|// )\s?(.*)$").expect("a valid expression"));
 static TEST: LazyLock<Regex> =
@@ -160,6 +179,13 @@ fn faults_in_hash_comments(name: &str, text: &str) -> Vec<String> {
     faults.collect()
 }
 
+/// Describes every odd name in the code of `source`.
+fn faults_in_names(name: &str, source: &str) -> Vec<String> {
+    let code = NOT_CODE.replace_all(source, "");
+    let odd = ODD_NAME.find_iter(&code);
+    odd.map(|found| format!("{name}: `{}`", found.as_str())).collect()
+}
+
 fn sources(path: &Path) -> Vec<PathBuf> {
     if path.is_file() {
         return vec![path.to_owned()];
@@ -181,6 +207,51 @@ fn finished_modules_are_in_plain_english() {
         "see the glossary in ARCHITECTURE.md:\n{}",
         faults.join("\n")
     );
+}
+
+#[test]
+fn names_are_in_plain_english() {
+    let is_checked = |module: &&&str| {
+        !OLD_NAMES
+            .iter()
+            .any(|old| module.starts_with(old) || old.starts_with(**module))
+    };
+    let crates = crate::inputs::directories(&repository("crates")).into_iter();
+    let crates = crates.filter(|path| !OLD_NAMES.iter().any(|old| path.ends_with(old)));
+    let modules = DONE.iter().filter(is_checked).map(|module| repository(module));
+    let faults: Vec<String> = (modules.chain(crates))
+        .flat_map(|module| sources(&module))
+        .flat_map(|path| faults_in_names(&path.display().to_string(), &std::fs::read_to_string(&path).unwrap()))
+        .collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let source = "fn was_told(asked: u8, task: u8) { \"told\" } // said";
+    assert_eq!(faults_in_names("a.rs", source), ["a.rs: `was_told`", "a.rs: `asked`"]);
+}
+
+#[test]
+fn subjects_of_commits_are_in_plain_english() {
+    if !GIT.is_available() {
+        return;
+    }
+    let mut git = Command::new("git");
+    let log = git
+        .args(["log", COMMITS, "--format=%s"])
+        .current_dir(repository(""))
+        .output();
+    let log = String::from_utf8(log.expect("git starts").stdout).unwrap();
+    let faults = log
+        .lines()
+        .filter(|subject| !OLD_SUBJECTS.contains(subject) && is_odd_subject(subject));
+    assert_eq!(faults.collect::<Vec<_>>(), Vec::<&str>::new());
+    assert!(is_odd_subject("graph: nobody watches") && is_odd_subject("watch queues"));
+    assert!(!is_odd_subject("graph: follow `besides`") && !is_odd_subject("Merge branch 'graph'"));
+}
+
+/// Returns `true` if a subject has an odd word, or does not begin with the area of the change.
+fn is_odd_subject(subject: &str) -> bool {
+    let is_generated = subject.starts_with("Merge ") || subject.starts_with("Revert ");
+    let has_area = subject.split_once(": ").is_some_and(|(area, _)| !area.is_empty());
+    ODD.is_match(&CODE_SPAN.replace_all(subject, "`x`")) || !(is_generated || has_area)
 }
 
 #[test]

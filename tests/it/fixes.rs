@@ -125,7 +125,7 @@ fn fixed_fixture(rule: &Rule, stack: &Path) -> String {
 #[test]
 fn fixes_of_real_projects_bring_no_new_findings() {
     let Some(shared) = PROJECTS.found() else { return };
-    let (has_terraform, has_pyyaml) = (TERRAFORM.is_met(), PYYAML.is_met());
+    let (has_terraform, has_pyyaml) = (TERRAFORM.is_available(), PYYAML.is_available());
     let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     let (mut changed, mut lines) = (0, (0, 0));
     for project in directories(&shared.join("corpus/dev")) {

@@ -266,7 +266,7 @@ fn in_terminal(variables: &[(&str, &str)], columns: usize, arguments: &str) -> S
 #[cfg(target_os = "linux")]
 fn terminals_get_what_they_can_show() {
     const KITTY: (&str, &str) = ("TERM", "xterm-kitty");
-    if !TERMINAL.is_met() {
+    if !TERMINAL.is_available() {
         return;
     }
     for (variables, arguments, coloured, linked) in [

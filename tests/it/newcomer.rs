@@ -27,7 +27,7 @@ fn blocks<'p>(page: &'p str, fence: &str) -> Vec<(usize, &'p str)> {
 
 #[test]
 fn first_ten_minutes_page_shows_the_real_output() {
-    if !BASH.is_met() || !GIT.is_met() {
+    if !BASH.is_available() || !GIT.is_available() {
         return;
     }
     let path = repository(PAGE);

@@ -147,7 +147,7 @@ impl Runner {
 #[cfg(unix)]
 #[test]
 fn action_passes_its_inputs_to_the_program() {
-    if !BASH.is_met() {
+    if !BASH.is_available() {
         return;
     }
     let runner = Runner::new(&[]).with_sqslint();
@@ -184,7 +184,7 @@ esac
 #[cfg(unix)]
 #[test]
 fn comment_lists_new_fixed_and_remaining_findings() {
-    if !BASH.is_met() || !JQ.is_met() {
+    if !BASH.is_available() || !JQ.is_available() {
         return;
     }
     let runner = Runner::new(&[("gh", GH)]).with_sqslint();
@@ -230,7 +230,7 @@ fn comment_lists_new_fixed_and_remaining_findings() {
 #[cfg(unix)]
 #[test]
 fn no_findings_make_no_comment() {
-    if !BASH.is_met() || !JQ.is_met() {
+    if !BASH.is_available() || !JQ.is_available() {
         return;
     }
     let runner = Runner::new(&[("gh", GH)]);
@@ -246,7 +246,7 @@ fn no_findings_make_no_comment() {
 #[cfg(unix)]
 #[test]
 fn comment_of_another_account_is_not_updated() {
-    if !BASH.is_met() || !JQ.is_met() {
+    if !BASH.is_available() || !JQ.is_available() {
         return;
     }
     for (author, by, kind, is_own) in [
@@ -284,7 +284,7 @@ const FINDING: &str =
 #[cfg(unix)]
 #[test]
 fn comment_is_shorter_than_the_limit_of_github() {
-    if !BASH.is_met() || !JQ.is_met() {
+    if !BASH.is_available() || !JQ.is_available() {
         return;
     }
     // Emphasis is escaped, so rows are longer than their messages.
@@ -326,7 +326,7 @@ fn comment_is_shorter_than_the_limit_of_github() {
 #[cfg(unix)]
 #[test]
 fn sarif_is_uploaded_for_the_commit() {
-    if !BASH.is_met() || !JQ.is_met() {
+    if !BASH.is_available() || !JQ.is_available() {
         return;
     }
     let runner = Runner::new(&[("gh", GH)]);
@@ -367,7 +367,7 @@ cp "$RELEASE/${last##*/}" "$to" 2> /dev/null || exit 22
 #[cfg(unix)]
 #[test]
 fn action_installs_a_binary_only_with_the_right_checksum() {
-    if !BASH.is_met() {
+    if !BASH.is_available() {
         return;
     }
     let name = format!("sqslint-v{VERSION}-x86_64-unknown-linux-musl");
@@ -486,7 +486,7 @@ fn workflows_pin_actions_to_commits() {
 #[cfg(unix)]
 #[test]
 fn release_archive_is_installed_by_the_action() {
-    if !BASH.is_met() {
+    if !BASH.is_available() {
         return;
     }
     let target = "x86_64-unknown-linux-musl";
@@ -608,18 +608,18 @@ fn package_contains_all_files_a_build_needs() {
 #[test]
 fn completions_and_manual_are_valid() {
     for shell in [&BASH, &ZSH] {
-        if shell.is_met() {
+        if shell.is_available() {
             let said = fed(shell.name, &["-n"], &printed(&["completions", shell.name]));
             assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
         }
     }
-    if FISH.is_met() {
+    if FISH.is_available() {
         let said = fed("fish", &["--no-execute"], &printed(&["completions", "fish"]));
         assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
     }
     let manual = printed(&["man"]);
     assert!(manual.is_ascii(), "roff has names for other characters");
-    if GROFF.is_met() {
+    if GROFF.is_available() {
         let said = fed("groff", &["-man", "-ww", "-z", "-Tascii"], &manual);
         assert_eq!(String::from_utf8_lossy(&said.stderr), "");
     }

@@ -124,9 +124,9 @@ impl<'t> Template<'t> {
                 let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
                 let mut either = Condition::never();
                 for (value, text) in ends.filter_map(|at| text.split_at_checked(at)) {
-                    let behind = self.made_of(rest, text, steps)?;
-                    if behind.is_possible() {
-                        either = either.or(&self.variable_is(variable, value).and(&behind));
+                    let following = self.made_of(rest, text, steps)?;
+                    if following.is_possible() {
+                        either = either.or(&self.variable_is(variable, value).and(&following));
                     }
                 }
                 Some(either)
@@ -219,7 +219,7 @@ impl<'t> Template<'t> {
         let name = entry.value.as_str().filter(|_| &*entry.key == "Ref")?;
         let is_pseudo = name.starts_with("AWS::") && name != "AWS::NoValue" && self.pseudo_parameter(name).is_none();
         let is_free = |parameter: Parameter<'_>| !parameter.is_list() && !parameter.has_argument();
-        let is_parameter = self.parameter(name).is_some_and(is_free) && !self.is_handed(name);
+        let is_parameter = self.parameter(name).is_some_and(is_free) && !self.is_passed(name);
         (is_pseudo || is_parameter).then_some(name)
     }
 

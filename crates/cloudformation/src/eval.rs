@@ -229,11 +229,11 @@ fn dynamic(text: &str) -> Vec<Part> {
     while let Some(at) = rest.find(DYNAMIC) {
         let (before, reference) = rest.split_at(at);
         let end = reference.find("}}").map_or(reference.len(), |end| end + 2);
-        let (reference, behind) = reference.split_at(end);
+        let (reference, following) = reference.split_at(end);
         parts.extend((!before.is_empty()).then(|| Part::Text(before.to_owned())));
         let part = Part::unresolved(reference, Cause::Elsewhere.because(UNKNOWN_REFERENCE));
         parts.push(part.published_as(referenced(reference)));
-        rest = behind;
+        rest = following;
     }
     parts.extend((!rest.is_empty()).then(|| Part::Text(rest.to_owned())));
     parts

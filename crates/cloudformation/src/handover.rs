@@ -185,7 +185,7 @@ impl<'t> Template<'t> {
     }
 
     /// Returns `true` if a call determines the parameter `name`.
-    pub(crate) fn is_handed(&self, name: &str) -> bool {
+    pub(crate) fn is_passed(&self, name: &str) -> bool {
         let arguments = self.context.and_then(|around| around.arguments.as_ref());
         arguments.is_some_and(|arguments| arguments.contains_key(name))
     }
@@ -228,7 +228,11 @@ impl<'t> Template<'t> {
                     let outcomes = self.hand_over(values.clone(), &when, Some(&what)).under(&when);
                     if !outcomes.is_empty() {
                         let unit = self.key.text();
-                        around.met.exports.borrow_mut().push(Export { name, unit, outcomes });
+                        around
+                            .collected
+                            .exports
+                            .borrow_mut()
+                            .push(Export { name, unit, outcomes });
                     }
                 }
             }
@@ -284,7 +288,11 @@ impl<'t> Template<'t> {
             if !outcomes.is_empty() {
                 let name = name_of_output(stack, &output.key);
                 let unit = self.key.text();
-                around.met.exports.borrow_mut().push(Export { name, unit, outcomes });
+                around
+                    .collected
+                    .exports
+                    .borrow_mut()
+                    .push(Export { name, unit, outcomes });
             }
         }
     }
@@ -319,7 +327,7 @@ impl<'t> Template<'t> {
     fn published(&self, name: String, at: Span, assumed: &Condition) -> Option<Outcomes<'t>> {
         let around = self.context?;
         let exports = around.project.exports(&name);
-        around.met.imports.borrow_mut().insert(name);
+        around.collected.imports.borrow_mut().insert(name);
         let (first, rest) = exports.split_first()?;
         if *first.unit == *self.key.as_str() || rest.iter().any(|export| export.unit != first.unit) {
             return None;
@@ -339,13 +347,13 @@ fn name_of_output(stack: &str, output: &str) -> String {
 
 /// Returns `true` if a placeholder represents an argument of the caller, which has one value in all templates that it
 /// calls.
-fn is_handed(text: &str) -> bool {
+fn is_passed(text: &str) -> bool {
     text.strip_prefix("${").is_some_and(|inner| inner.contains(" ${"))
 }
 
 /// Returns `true` if a placeholder is the name of one stack, which is the same in all templates.
 fn is_name_of_stack(text: &str) -> bool {
-    is_handed(text) && text.strip_suffix('}').is_some_and(|inner| inner.ends_with(STACK_NAME))
+    is_passed(text) && text.strip_suffix('}').is_some_and(|inner| inner.ends_with(STACK_NAME))
 }
 
 /// Returns a name that has one value throughout an account and Region.
@@ -354,7 +362,7 @@ pub(crate) fn published_name(parts: &[Part]) -> Option<String> {
     for part in parts {
         match part {
             Part::Text(text) => name.push_str(text),
-            Part::Unresolved { text, .. } if SHARED.contains(&text.as_str()) || is_handed(text) => name.push_str(text),
+            Part::Unresolved { text, .. } if SHARED.contains(&text.as_str()) || is_passed(text) => name.push_str(text),
             Part::Unresolved { .. } | Part::Reference(_) => return None,
         }
     }

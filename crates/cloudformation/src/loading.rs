@@ -46,20 +46,20 @@ pub(crate) struct LoadedFile<T> {
 
 impl<T> LoadedFile<T> {
     /// Combines the units with the results of their visits.
-    pub(crate) fn new(met: Collected, mut unit: Unit, mut results: FxHashMap<UnitKey, T>) -> Self {
-        unit.unread.append(&mut met.unread.take());
-        let units = std::iter::once(unit).chain(met.called.into_inner());
+    pub(crate) fn new(collected: Collected, mut unit: Unit, mut results: FxHashMap<UnitKey, T>) -> Self {
+        unit.unread.append(&mut collected.unread.take());
+        let units = std::iter::once(unit).chain(collected.called.into_inner());
         let mut with_result = |unit: Unit| {
             let result = results.remove(&unit.key);
             (unit, result)
         };
         LoadedFile {
             units: units.map(&mut with_result).collect(),
-            called: met.files.into_inner(),
-            exports: met.exports.into_inner(),
-            imports: met.imports.into_inner(),
-            undeclared: met.undeclared.into_inner(),
-            is_frame: met.is_frame.get(),
+            called: collected.files.into_inner(),
+            exports: collected.exports.into_inner(),
+            imports: collected.imports.into_inner(),
+            undeclared: collected.undeclared.into_inner(),
+            is_frame: collected.is_frame.get(),
         }
     }
 }
@@ -81,7 +81,7 @@ impl<T> Loader<'_, T> {
             let result = (self.visit)(unit, template, earlier);
             results.borrow_mut().insert(unit.key.clone(), result);
         };
-        let met = Collected::default();
+        let collected = Collected::default();
         let template = |environment, kind| {
             let around = Context {
                 sources: self.sources,
@@ -91,7 +91,7 @@ impl<T> Loader<'_, T> {
                 arguments: None,
                 environment,
                 assumed: Condition::always(),
-                met: &met,
+                collected: &collected,
                 show: &show,
                 load: load_nested,
             };
@@ -100,15 +100,15 @@ impl<T> Loader<'_, T> {
         let unit = match document {
             Document::Template => template(None, UnitKind::Template),
             Document::Stack(environment) => template(Some(environment), UnitKind::CdkStack),
-            Document::Service => load_service(path, self.settings, self.sources, &met, &show),
-            Document::Snapshot => load_snapshot(path, self.sources, &met, &show),
+            Document::Service => load_service(path, self.settings, self.sources, &collected, &show),
+            Document::Snapshot => load_snapshot(path, self.sources, &collected, &show),
         };
-        LoadedFile::new(met, unit, results.into_inner())
+        LoadedFile::new(collected, unit, results.into_inner())
     }
 }
 
 /// Loads a service of the Serverless Framework, which receives no parameters.
-fn load_service(path: &Path, settings: &Settings, sources: &Sources, met: &Collected, show: &Show<'_>) -> Unit {
+fn load_service(path: &Path, settings: &Settings, sources: &Sources, collected: &Collected, show: &Show<'_>) -> Unit {
     let (mut unit, parsed) = open(path, sources, UnitKind::ServerlessService, None);
     for document in &parsed.documents {
         let settings = settings.of(path);
@@ -117,7 +117,7 @@ fn load_service(path: &Path, settings: &Settings, sources: &Sources, met: &Colle
         let mut compiled = serverless::compile(document, settings.stage.as_deref(), path, sources);
         unit.notes.append(&mut compiled.notes);
         unit.problems.append(&mut compiled.problems);
-        met.files.borrow_mut().append(&mut compiled.files);
+        collected.files.borrow_mut().append(&mut compiled.files);
         let values = Values {
             stack: compiled.stack.take(),
             ..settings.place()
@@ -133,7 +133,7 @@ fn load_service(path: &Path, settings: &Settings, sources: &Sources, met: &Colle
 }
 
 /// Loads a snapshot: one unit per Region.
-fn load_snapshot(path: &Path, sources: &Sources, met: &Collected, show: &Show<'_>) -> Unit {
+fn load_snapshot(path: &Path, sources: &Sources, collected: &Collected, show: &Show<'_>) -> Unit {
     let (mut unit, parsed) = open(path, sources, UnitKind::Snapshot, None);
     let Some(document) = parsed.documents.first() else {
         return unit;
@@ -150,7 +150,7 @@ fn load_snapshot(path: &Path, sources: &Sources, met: &Collected, show: &Show<'_
         let of_region = part.as_mut().unwrap_or(&mut unit);
         let sections = Sections::new(&of_region.key, Dialect::Template, &[&region.root], region.values);
         evaluate(&sections.into(), of_region, show);
-        met.called.borrow_mut().extend(part);
+        collected.called.borrow_mut().extend(part);
     }
     unit
 }
@@ -161,7 +161,7 @@ fn load_template(settings: &Settings, around: &Context<'_>, kind: UnitKind) -> U
     let (mut unit, parsed) = open(path, sources, kind, None);
     for document in &parsed.documents {
         if is_frame(document) {
-            around.met.is_frame.set(true);
+            around.collected.is_frame.set(true);
         }
         let (document, problems) = assembled(document, path, sources);
         unit.problems.extend(problems);
@@ -204,7 +204,7 @@ fn load_nested(call: Call<'_, '_>) -> Result<Outputs, Option<String>> {
         }
         _ => {}
     }
-    let is_new = around.met.files.borrow_mut().insert(path.clone());
+    let is_new = around.collected.files.borrow_mut().insert(path.clone());
     let mut is_whole = unit.problems.is_empty();
     if !is_new {
         unit.problems.clear();
@@ -232,7 +232,7 @@ fn load_nested(call: Call<'_, '_>) -> Result<Outputs, Option<String>> {
         evaluate(&template, &mut unit, around.show);
         template.output_values()
     });
-    around.met.called.borrow_mut().push(unit);
+    around.collected.called.borrow_mut().push(unit);
     outputs.ok_or(None)
 }
 

@@ -223,12 +223,12 @@ impl Writer<'_, '_> {
         let lists = self.scope.items(collection, collection.span, &Condition::always());
         let is_single = lists.len() == 1;
         let mut all: Vec<String> = Vec::new();
-        let mut met = rustc_hash::FxHashSet::default();
+        let mut collected = rustc_hash::FxHashSet::default();
         for list in lists {
             let Ok(texts) = list.then.texts() else {
                 return Collection::Unknown;
             };
-            all.extend(texts.into_iter().filter(|text| met.insert(text.clone())));
+            all.extend(texts.into_iter().filter(|text| collected.insert(text.clone())));
         }
         if is_single {
             Collection::Known(all)

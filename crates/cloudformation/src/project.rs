@@ -225,11 +225,11 @@ fn fragments<T>(
 
 /// Removes repeated problems of files that were read several times.
 fn say_once<T>(all: &mut [(Unit, Option<T>)]) {
-    let mut said: BTreeSet<(bool, Span, String)> = BTreeSet::new();
+    let mut stated: BTreeSet<(bool, Span, String)> = BTreeSet::new();
     for (unit, _) in all {
         unit.problems.retain(|problem| {
             let is_limit = problem.kind == ProblemKind::Limit;
-            said.insert((is_limit, problem.span, problem.message.clone()))
+            stated.insert((is_limit, problem.span, problem.message.clone()))
         });
     }
 }

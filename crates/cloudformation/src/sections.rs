@@ -263,7 +263,7 @@ impl<'t> Sections<'t> {
     /// Records that the template uses the undeclared `name`.
     pub(crate) fn note_undeclared(&self, name: UsedName) {
         if let Some(around) = self.context.filter(|around| around.arguments.is_none()) {
-            around.met.undeclared.borrow_mut().insert(name);
+            around.collected.undeclared.borrow_mut().insert(name);
         }
     }
 

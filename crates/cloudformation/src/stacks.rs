@@ -40,7 +40,7 @@ pub(crate) struct Context<'s> {
     pub(crate) environment: Option<&'s Environment>,
     /// The condition under which it is deployed.
     pub(crate) assumed: Condition,
-    pub(crate) met: &'s Collected,
+    pub(crate) collected: &'s Collected,
     /// Receives each evaluated template.
     pub(crate) show: &'s Show<'s>,
     /// Loads a nested stack.
@@ -190,7 +190,7 @@ fn note_unread(declared: &Declared<'_>, reason: &str, around: &Context<'_>) {
         reason: reason.into(),
         span: declared.header,
     };
-    let mut all = around.met.unread.borrow_mut();
+    let mut all = around.collected.unread.borrow_mut();
     if !all.contains(&unread) {
         all.push(unread);
     }
@@ -204,7 +204,7 @@ fn exceeded_bound(path: &Path, around: &Context<'_>) -> Option<String> {
     if around.callers.len() >= limits::MAX_STACK_DEPTH {
         return Some(format!("stacks are nested more than {} deep", limits::MAX_STACK_DEPTH));
     }
-    let is_last = around.met.calls.get() >= limits::MAX_STACK_CALLS;
+    let is_last = around.collected.calls.get() >= limits::MAX_STACK_CALLS;
     is_last.then(|| format!("more than {} nested stacks are called", limits::MAX_STACK_CALLS))
 }
 
@@ -260,7 +260,7 @@ impl<'t> Template<'t> {
             self.note_limit(declared.header, bound);
             return None;
         }
-        around.met.calls.set(around.met.calls.get() + 1);
+        around.collected.calls.set(around.collected.calls.get() + 1);
         let call = Call {
             caller: self,
             declared,
@@ -331,8 +331,8 @@ impl<'t> Template<'t> {
 
     /// Returns the names of the call's arguments.
     pub(crate) fn argument_names(&self, declared: &Declared<'t>) -> Vec<&'t str> {
-        let handed = declared.properties.and_then(|properties| properties.get("Parameters"));
-        let entries = handed.and_then(Node::entries).unwrap_or_default();
+        let passed = declared.properties.and_then(|properties| properties.get("Parameters"));
+        let entries = passed.and_then(Node::entries).unwrap_or_default();
         entries
             .iter()
             .map(|entry| &*entry.key)

@@ -69,8 +69,8 @@ struct Node {
 
 impl Node {
     fn follow(&self, value: &Point) -> Place {
-        let behind = self.arms.partition_point(|(known, _)| known <= value);
-        let arm = behind.checked_sub(1).and_then(|at| self.arms.get(at));
+        let following = self.arms.partition_point(|(known, _)| known <= value);
+        let arm = following.checked_sub(1).and_then(|at| self.arms.get(at));
         arm.map_or(self.otherwise, |(_, place)| *place)
     }
 

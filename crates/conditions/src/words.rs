@@ -122,13 +122,13 @@ fn fewest(mut names: Vec<Name>) -> Vec<Name> {
         (is_simple, Reverse(name.text.len()), Reverse(name.text.clone()))
     });
     // Conjunctions of the candidates from each position to the end, the longest last.
-    let mut behind = vec![Formula::Always];
+    let mut following = vec![Formula::Always];
     for candidate in candidates.iter().skip(1).rev() {
-        behind.push(candidate.formula.and(behind.last().unwrap_or(&Formula::Always)));
+        following.push(candidate.formula.and(following.last().unwrap_or(&Formula::Always)));
     }
     let mut kept = Formula::Always;
-    for (candidate, behind) in candidates.iter().zip(behind.iter().rev()) {
-        if kept.and(behind).implies(&candidate.formula) {
+    for (candidate, following) in candidates.iter().zip(following.iter().rev()) {
+        if kept.and(following).implies(&candidate.formula) {
             names.retain(|name| name.text != candidate.text);
         } else {
             kept = kept.and(&candidate.formula);
@@ -147,13 +147,13 @@ pub(super) fn describe(condition: &Condition) -> Option<String> {
         Formula::Unknown => return Some(joined(&names)),
         Formula::Sometimes(diagram) => diagram,
     };
-    let said = conjunction(&names);
-    if said == *condition.formula() {
+    let stated = conjunction(&names);
+    if stated == *condition.formula() {
         return Some(joined(&names));
     }
     let by_values = spelled(diagram);
-    let rest = match &said {
-        Formula::Sometimes(said) => diagram.within(said).ok(),
+    let rest = match &stated {
+        Formula::Sometimes(stated) => diagram.within(stated).ok(),
         _ => None,
     };
     let with_names = rest.map(|rest| {

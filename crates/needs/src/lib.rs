@@ -34,7 +34,7 @@ impl Need {
     }
 
     /// Returns `true` if it is available.
-    pub fn is_met(&self) -> bool {
+    pub fn is_available(&self) -> bool {
         self.found().is_some()
     }
 }

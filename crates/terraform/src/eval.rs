@@ -313,37 +313,37 @@ impl Evaluator<'_> {
 
     fn conditional(&mut self, parts: &[Expression; 3], scope: &Scope) -> Value {
         let [test, yes, no] = parts;
-        let asked = self.eval(test, scope);
-        let asked_of = asked.origins.clone();
-        let asked = self.question(asked, test, scope);
+        let requested = self.eval(test, scope);
+        let requested_origins = requested.origins.clone();
+        let requested = self.question(requested, test, scope);
         let mut branches: [Option<Value>; 2] = [None, None];
         // The spans of the branches are more specific than that of the whole conditional.
-        Value::cases(asked.each_case().map(|asked| {
-            let Some(answer) = asked.to_bool() else {
+        Value::cases(requested.each_case().map(|requested| {
+            let Some(answer) = requested.to_bool() else {
                 let both = [true, false].map(|answer| self.branch(&mut branches, yes, no, answer, scope));
                 let kinds: Vec<types::Type> = both.iter().filter(|value| !value.is_null()).map(types::of).collect();
-                return asked.of_type(types::unify(&kinds));
+                return requested.of_type(types::unify(&kinds));
             };
             let value = self.branch(&mut branches, yes, no, answer, scope);
             if value.as_unknown().is_some() {
                 return value;
             }
-            let value = self.null_where(value, &asked_of, test, answer);
+            let value = self.null_where(value, &requested_origins, test, answer);
             // Both branches convert to one type, so the other branch is evaluated for its type only. Terraform ignores
             // errors in it, and so does `conform`.
             let other = self.branch(&mut branches, yes, no, !answer, scope);
-            self.conform(value, &other).decided_by([&asked])
+            self.conform(value, &other).decided_by([&requested])
         }))
     }
 
     /// Adds to a null value, as its origin, the condition that selected it.
-    fn null_where(&self, value: Value, asked_of: &Trail, test: &Expression, answer: bool) -> Value {
+    fn null_where(&self, value: Value, requested_origins: &Trail, test: &Expression, answer: bool) -> Value {
         if !value.is_null() || !value.origins.is_empty() {
             return value;
         }
         let what = format!("`{}`, which is {answer}", self.shown(test.span));
         Value {
-            origins: asked_of.clone().before(test.span, what),
+            origins: requested_origins.clone().before(test.span, what),
             ..value
         }
     }

@@ -179,7 +179,7 @@ impl RootInputs {
         let source = sources.file(file);
         let base_name = source.base_name();
         let (body, problems) = values(file, &source);
-        let said = |problem: &Problem| {
+        let stated = |problem: &Problem| {
             let place = sources.start(problem.span);
             format!("`{shown}`:{}:{}: {}", place.line, place.column, problem.message)
         };
@@ -191,7 +191,7 @@ impl RootInputs {
             };
             self.values.insert(attribute.name, input);
         }
-        problems.iter().map(said).collect()
+        problems.iter().map(stated).collect()
     }
 
     /// Explains why these inputs do not fit `roots`: variables that none of them declares, and strings that are not

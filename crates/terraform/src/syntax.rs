@@ -460,12 +460,12 @@ mod tests {
         let (_, body, problems) = parse_text(text);
         assert!(!problems.is_empty(), "{text}");
         let block = &body.blocks[0];
-        let told = names.iter().map(|name| match block.body.attribute(name) {
+        let reported = names.iter().map(|name| match block.body.attribute(name) {
             None => "absent",
             Some(attribute) if attribute.value.is_unread() => "broken",
             Some(_) => "read",
         });
-        told.collect()
+        reported.collect()
     }
 
     #[test]

@@ -9,8 +9,8 @@ use sqslint::graph::{Attribute, EventSourceMapping, Function, Graph, Queue, Seco
 const NAMED: usize = 10;
 
 /// Returns the queue with this address or name or, if none is requested, the only queue with a consumer.
-pub(super) fn chosen<'g>(graph: &'g Graph, asked: Option<&str>) -> Result<&'g Queue, String> {
-    let Some(asked) = asked else {
+pub(super) fn chosen<'g>(graph: &'g Graph, requested: Option<&str>) -> Result<&'g Queue, String> {
+    let Some(requested) = requested else {
         let read: Vec<&Queue> = graph
             .queues()
             .iter()
@@ -31,12 +31,12 @@ pub(super) fn chosen<'g>(graph: &'g Graph, asked: Option<&str>) -> Result<&'g Qu
     };
     let is_it = |queue: &&Queue| {
         let name = queue.name.known().and_then(Option::as_deref);
-        *queue.resource.address == *asked || name == Some(asked)
+        *queue.resource.address == *requested || name == Some(requested)
     };
     let found: Vec<&Queue> = graph.queues().iter().filter(is_it).collect();
     match found.as_slice() {
         [] => Err(format!(
-            "there is no queue `{asked}`; there are {}",
+            "there is no queue `{requested}`; there are {}",
             named(graph.queues().iter())
         )),
         // If several units declare the address, the first unit wins.

@@ -59,8 +59,8 @@ fn edits_that_break_a_file_are_detected() {
             "is broken afterwards: `Resources.Other` is no longer declared",
         ),
     ] {
-        let told = fault_after(name, text, from, to);
-        assert_eq!(told, Some(format!("`{name}` {expected}")), "{from:?} to {to:?}");
+        let reported = fault_after(name, text, from, to);
+        assert_eq!(reported, Some(format!("`{name}` {expected}")), "{from:?} to {to:?}");
     }
 }
 

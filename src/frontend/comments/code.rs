@@ -34,8 +34,8 @@ pub(super) fn suppressions(file: FileId, text: &str, mark: &str) -> Vec<RawSuppr
 
 /// Returns the offset in a line at which a comment with a suppression begins.
 fn comment(line: &str, mark: &str) -> Option<usize> {
-    let said = line.find(MARKER)?;
-    let before = line.get(..said)?.trim_end();
+    let stated = line.find(MARKER)?;
+    let before = line.get(..stated)?.trim_end();
     before.ends_with(mark).then(|| before.len() - mark.len())
 }
 

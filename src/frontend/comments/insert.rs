@@ -97,8 +97,8 @@ impl<'t> Writer<'t> {
         }
         for ((at, indentation), rules) in places {
             let end = self.line_end(at);
-            let said = self.directive(&rules);
-            let text = format!("{indentation}{mark} {said}{end}");
+            let stated = self.directive(&rules);
+            let text = format!("{indentation}{mark} {stated}{end}");
             self.insert(at, text);
         }
     }
@@ -144,13 +144,13 @@ impl<'t> Writer<'t> {
             }
         }
         for (block, rules) in places.into_values() {
-            let said = quoted(&self.directive(&rules));
+            let stated = quoted(&self.directive(&rules));
             match block.entry(KEY).map(|entry| &entry.value) {
-                None => self.first_entry(block, &format!("{}: {said}", quoted(KEY))),
-                Some(list) if list.items().is_some() => self.first_item(list, &said),
+                None => self.first_entry(block, &format!("{}: {stated}", quoted(KEY))),
+                Some(list) if list.items().is_some() => self.first_item(list, &stated),
                 Some(one) => {
                     self.insert(one.span.start as usize, "[".to_owned());
-                    self.insert(one.span.end as usize, format!(", {said}]"));
+                    self.insert(one.span.end as usize, format!(", {stated}]"));
                 }
             }
         }

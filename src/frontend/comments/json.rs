@@ -44,10 +44,10 @@ fn collect(value: &Node, owner: Option<Span>, found: &mut Vec<RawSuppression>) {
     for remark in value.items().unwrap_or(std::slice::from_ref(value)) {
         // The parser of directives expects a comment with its sign.
         let comment = format!("# {}", remark.as_str().unwrap_or(""));
-        for (_, said) in directives(&comment) {
+        for (_, stated) in directives(&comment) {
             found.push(RawSuppression {
                 span: remark.span,
-                content: Content::Text(said.to_owned()),
+                content: Content::Text(stated.to_owned()),
                 covers: owner.map_or(Coverage::File, Coverage::Span),
                 leading: owner.is_none(),
             });

@@ -36,8 +36,8 @@ pub(in crate::frontend) fn removal(at: Span, name: Option<&str>, sources: &Sourc
 
 /// Removes a suppression from a comment.
 fn from_comment(text: &str, comment: Range<usize>, at: Span, name: Option<&str>) -> Option<Edit> {
-    let said = text.get(at.range())?;
-    let range = match name.and_then(|name| one_of_several(said, name)) {
+    let stated = text.get(at.range())?;
+    let range = match name.and_then(|name| one_of_several(stated, name)) {
         Some(within) => at.start as usize + within.start..at.start as usize + within.end,
         None => whole(text, comment, at)?,
     };
@@ -48,21 +48,21 @@ fn removed(within: Span, range: Range<usize>) -> Edit {
     Edit::new(Span::new(within.file, range), String::new())
 }
 
-/// Returns the range in `said` of `name` and the separator to its neighbour, or `None` if it is the only name.
-fn one_of_several(said: &str, name: &str) -> Option<Range<usize>> {
-    let open = said.find('[')? + 1;
-    let close = open + said.get(open..)?.find(']')?;
+/// Returns the range in `stated` of `name` and the separator to its neighbour, or `None` if it is the only name.
+fn one_of_several(stated: &str, name: &str) -> Option<Range<usize>> {
+    let open = stated.find('[')? + 1;
+    let close = open + stated.get(open..)?.find(']')?;
     let mut words: Vec<Range<usize>> = Vec::new();
     let mut at = open;
-    for part in said.get(open..close)?.split(|c: char| c == ',' || c.is_whitespace()) {
+    for part in stated.get(open..close)?.split(|c: char| c == ',' || c.is_whitespace()) {
         let end = at + part.len();
         if !part.is_empty() {
             words.push(at..end);
         }
         // A separator is a comma or a space, which may have several bytes.
-        at = end + said.get(end..)?.chars().next().map_or(0, char::len_utf8);
+        at = end + stated.get(end..)?.chars().next().map_or(0, char::len_utf8);
     }
-    let text = |range: &Range<usize>| said.get(range.clone()).unwrap_or("");
+    let text = |range: &Range<usize>| stated.get(range.clone()).unwrap_or("");
     let is_name = |range: &Range<usize>| !text(range).starts_with("until=");
     let is_other = |range: &&Range<usize>| is_name(range) && text(range) != name;
     words.iter().find(is_other)?;
@@ -153,11 +153,11 @@ fn from_entry(text: &str, parsed: &Parsed, at: Span, name: Option<&str>) -> Opti
     let content = written.strip_prefix('"')?.strip_suffix('"')?;
     // Decoded text has other offsets than the file.
     let marker = Some(content.find(MARKER)?).filter(|_| !content.contains('\\'))?;
-    let said = content.get(marker + MARKER.len()..)?;
+    let stated = content.get(marker + MARKER.len()..)?;
     let start = at.start as usize + 1;
-    if let Some(within) = name.and_then(|name| one_of_several(said, name)) {
-        let said = start + marker + MARKER.len();
-        return Some(removed(at, said + within.start..said + within.end));
+    if let Some(within) = name.and_then(|name| one_of_several(stated, name)) {
+        let stated = start + marker + MARKER.len();
+        return Some(removed(at, stated + within.start..stated + within.end));
     }
     let kept = content
         .get(..marker)?

@@ -12,7 +12,7 @@ fn covered(name: &str, text: &str) -> Vec<String> {
     sources.add(Path::new(name), text);
     let found = suppressions(&sources);
     let shown = found.iter().map(|written| {
-        let said = match &written.content {
+        let stated = match &written.content {
             Content::Text(text) => text.trim().to_owned(),
             Content::Fields(fields) => format!(
                 "{} {} {}",
@@ -34,7 +34,7 @@ fn covered(name: &str, text: &str) -> Vec<String> {
             }
         };
         let leading = if written.leading { "^" } else { "" };
-        format!("{leading}{said} «{cover}»")
+        format!("{leading}{stated} «{cover}»")
     });
     shown.collect()
 }
@@ -346,9 +346,9 @@ fn removal_returns_valid_ranges_for_any_text() {
             let file = sources.add(Path::new(name), &text[..end]);
             for start in 0..=end {
                 for stop in [start, start + 1, start + 9, end] {
-                    for asked in [None, Some("a"), Some("é"), Some("")] {
+                    for requested in [None, Some("a"), Some("é"), Some("")] {
                         let span = source::Span::new(file, start..stop);
-                        if let Some(edit) = super::removal(span, asked, &sources) {
+                        if let Some(edit) = super::removal(span, requested, &sources) {
                             assert!(text[..end].get(edit.span.range()).is_some(), "{text} {edit:?}");
                         }
                     }

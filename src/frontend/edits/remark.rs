@@ -36,15 +36,15 @@ const LEAST: [&str; 8] = [">=", "≥", "at least", "6x", "6 x", "x6", "times", "
 const MOST: [&str; 6] = ["<", "at most", "less", "below", "under", "max"];
 
 /// Returns `true` if a comment after `number`, or in the lines above it, states the number or the reason for it.
-pub(super) fn is_explained(text: &str, number: Span) -> bool {
+pub(super) fn is_reported(text: &str, number: Span) -> bool {
     let Range { start, end } = number.range();
     let (Some(before), Some(after)) = (text.get(..start), text.get(end..)) else {
         return false;
     };
-    let behind = trailing_comment(after).and_then(|range| after.get(range)).unwrap_or("");
+    let following = trailing_comment(after).and_then(|range| after.get(range)).unwrap_or("");
     let value = text.get(start..end).and_then(|digits| digits.parse().ok());
     let mut above = before.lines().rev().skip(usize::from(!before.ends_with('\n')));
-    is_about_a_number(behind)
+    is_about_a_number(following)
         || std::iter::from_fn(|| above.next().map(str::trim).filter(|line| is_comment(line)))
             .any(|line| gives_reason(line) || value.is_some_and(|value| states_value(line, value)))
 }
@@ -120,32 +120,32 @@ fn states_value(comment: &str, value: i64) -> bool {
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         let digits = rest.get(start..).unwrap_or("");
         let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-        let (digits, behind) = digits.split_at(length);
-        let word = behind.trim_start_matches([' ', '-']).to_ascii_lowercase();
+        let (digits, following) = digits.split_at(length);
+        let word = following.trim_start_matches([' ', '-']).to_ascii_lowercase();
         let unit = UNITS.iter().find(|(unit, _)| word.starts_with(unit));
         let seconds = unit.map_or(1, |(_, seconds)| *seconds);
-        let said: Option<i64> = digits.parse().ok();
-        if said.is_some_and(|said| said == value || said.checked_mul(seconds) == Some(value)) {
+        let stated: Option<i64> = digits.parse().ok();
+        if stated.is_some_and(|stated| stated == value || stated.checked_mul(seconds) == Some(value)) {
             return true;
         }
-        rest = behind;
+        rest = following;
     }
     false
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_explained;
+    use super::is_reported;
     use source::{Sources, Span};
     use std::path::Path;
 
     /// Returns `true` if a comment of `text` is about its first number.
-    fn is_spoken_of(text: &str) -> bool {
+    fn is_marked(text: &str) -> bool {
         let sources = Sources::default();
         let file = sources.add(Path::new("main.tf"), text);
         let start = text.find("= ").map_or(0, |at| at + 2);
         let length = text[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
-        is_explained(text, Span::new(file, start..start + length))
+        is_reported(text, Span::new(file, start..start + length))
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
             "# at least the timeout, because messages must not come twice\nx = 180\n",
             "x = 30 # must be less than the timeout\n",
         ] {
-            assert!(is_spoken_of(comment), "{comment}");
+            assert!(is_marked(comment), "{comment}");
         }
         for comment in [
             "x = 3600\n",
@@ -176,7 +176,7 @@ mod tests {
             "y = 2 # 1 hour\n",
         ] {
             let is_other = comment.starts_with('y');
-            assert_eq!(is_spoken_of(comment), is_other, "{comment}");
+            assert_eq!(is_marked(comment), is_other, "{comment}");
         }
     }
 }

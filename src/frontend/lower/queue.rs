@@ -123,10 +123,10 @@ impl<V: View> Lowering<V> {
             .map(|field| (field, self.view.attribute(&field.value, "")))
             .collect();
         let is_odd = |case: &Case<Option<V::Value>>| matches!(case.value(), Some(None));
-        let mut told_apart: Vec<Cases<()>> = Vec::new();
+        let mut separated: Vec<Cases<()>> = Vec::new();
         let mut tell_apart = |of: &Attribute<Option<V::Value>>, is_odd: bool| {
             if is_odd && of.cases.len() > 1 {
-                told_apart.push(of.cases.clone().map(|_| ()));
+                separated.push(of.cases.clone().map(|_| ()));
             }
         };
         tell_apart(&target, target.cases.iter().any(is_odd));
@@ -139,7 +139,7 @@ impl<V: View> Lowering<V> {
             tell_apart(value, value.cases.iter().any(is_odd));
         }
         let always = Condition::always();
-        let alternatives = Cases::product(told_apart, &always).unwrap_or_else(|TooMany| Cases::one(Vec::new()));
+        let alternatives = Cases::product(separated, &always).unwrap_or_else(|TooMany| Cases::one(Vec::new()));
         alternatives.map_cases(|when, _| {
             let is_there = |value: &Attribute<Option<V::Value>>| {
                 let mut written = value.cases.iter().filter(|case| !case.is_default());

@@ -100,8 +100,8 @@ fn dump(files: &[(&str, &str)], root: &str) -> String {
             )
             .unwrap();
         }
-        for handed in &graph.passed_to_missing_code {
-            writeln!(text, "handed out {}", link(handed)).unwrap();
+        for passed in &graph.passed_to_missing_code {
+            writeln!(text, "handed out {}", link(passed)).unwrap();
         }
         for diagnostic in &unit.diagnostics {
             writeln!(text, "{}: {}", diagnostic.rule, diagnostic.headline).unwrap();

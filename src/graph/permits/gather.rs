@@ -20,7 +20,7 @@ impl Graph {
             sends: RefCell::default(),
             role_names: FxHashMap::default(),
             unresolved_actions: RefCell::default(),
-            handed_roles: FxHashSet::default(),
+            passed_roles: FxHashSet::default(),
             managed: FxHashMap::default(),
             keys: FxHashMap::default(),
             aliases: FxHashMap::default(),
@@ -94,7 +94,7 @@ impl<'g> Policies<'g> {
             }
         }
         for (unit, link) in self.graph.links_passed_to_missing_code() {
-            self.handed_roles.extend(self.graph.role_keys(*unit, link, &names));
+            self.passed_roles.extend(self.graph.role_keys(*unit, link, &names));
         }
         let managed = access.managed_policies.iter();
         self.managed = managed.map(|policy| (policy.resource.key(), policy)).collect();

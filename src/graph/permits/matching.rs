@@ -124,10 +124,10 @@ pub fn matches(pattern: &str, text: &str) -> bool {
                 of += 1;
             }
             _ => match star {
-                Some((behind, from)) => {
-                    at = behind + 1;
+                Some((following, from)) => {
+                    at = following + 1;
                     of = from + 1;
-                    star = Some((behind, of));
+                    star = Some((following, of));
                 }
                 None => return false,
             },

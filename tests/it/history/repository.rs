@@ -12,7 +12,7 @@ pub(crate) struct Repository(pub(crate) TemporaryDirectory);
 impl Repository {
     /// Creates a repository with these files committed on `main`; `None` if git is missing.
     pub(crate) fn new(files: &[(&str, &str)]) -> Option<Self> {
-        if !GIT.is_met() {
+        if !GIT.is_available() {
             return None;
         }
         let repository = Repository(TemporaryDirectory::with_files(files.iter().copied()));

@@ -109,7 +109,7 @@ fn run(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
 
 /// Runs the program under the `prlimit` command `bounds`. Returns its output, or a message if it fails.
 pub(super) fn run_within(bounds: &[&str], directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
-    static IS_BOUNDED: LazyLock<bool> = LazyLock::new(|| needs::PRLIMIT.is_met());
+    static IS_BOUNDED: LazyLock<bool> = LazyLock::new(|| needs::PRLIMIT.is_available());
     let program = env!("CARGO_BIN_EXE_sqslint");
     let mut words = if *IS_BOUNDED { bounds.to_vec() } else { Vec::new() };
     words.push(program);
@@ -129,7 +129,7 @@ pub(super) fn run_within(bounds: &[&str], directory: &Path, arguments: &[&str]) 
 
 #[test]
 fn operating_system_enforces_the_bounds() {
-    if !needs::PRLIMIT.is_met() {
+    if !needs::PRLIMIT.is_available() {
         return;
     }
     let mut command = Command::new(BOUNDS[0]);

@@ -25,7 +25,7 @@ fn script(name: &str) -> std::path::PathBuf {
 
 #[test]
 fn neovim_shows_diagnostics_and_applies_fixes() {
-    if !NEOVIM.is_met() {
+    if !NEOVIM.is_available() {
         return;
     }
     let place = TemporaryDirectory::with_files([("queues.tf", QUEUES), ("function.tf", FUNCTION)]);
@@ -60,7 +60,7 @@ fn pytest_lsp_accepts_the_server() {
 
 #[test]
 fn extension_client_works_with_the_server() {
-    if !NODE.is_met() {
+    if !NODE.is_available() {
         return;
     }
     let extension = Path::new(env!("CARGO_MANIFEST_DIR")).join("editors/vscode");

@@ -60,7 +60,7 @@ impl<'t> Template<'t> {
         if parameter.is_from_store() {
             let reason = Cause::Elsewhere.because(format!("parameter `{name}` is read from the parameter store"));
             let stored = match (self.argument_value(name, parameter, at), parameter.argument()) {
-                (Some(handed), _) => match &*handed {
+                (Some(passed), _) => match &*passed {
                     [only] => only.value.text().ok(),
                     _ => None,
                 },
@@ -77,8 +77,8 @@ impl<'t> Template<'t> {
         if parameter.is_secret() {
             return open(Cause::Secret.because(format!("parameter `{name}` is secret")));
         }
-        if let Some(handed) = self.argument_value(name, parameter, at) {
-            return handed.restrict(assumed);
+        if let Some(passed) = self.argument_value(name, parameter, at) {
+            return passed.restrict(assumed);
         }
         match parameter.argument() {
             None => {}
@@ -128,7 +128,7 @@ impl<'t> Template<'t> {
     /// Returns the parameter `name` as an input that users of the template may set and no known input sets.
     pub fn input(&self, name: &str) -> Option<SetBy> {
         let parameter = self.parameter(name)?;
-        if self.is_handed(name) || !parameter.is_free() || !self.compared(name).is_empty() {
+        if self.is_passed(name) || !parameter.is_free() || !self.compared(name).is_empty() {
             return None;
         }
         let default = parameter.default();

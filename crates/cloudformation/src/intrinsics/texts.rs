@@ -30,18 +30,18 @@ impl<'t> Template<'t> {
         }
         let mut pieces: Vec<Outcomes<'t>> = Vec::new();
         // Each name is evaluated once, even if it occurs several times.
-        let mut met: FxHashMap<&str, Outcomes<'t>> = FxHashMap::default();
+        let mut collected: FxHashMap<&str, Outcomes<'t>> = FxHashMap::default();
         let known = |text: &str| always(Evaluated::literal(text), at);
         let mut rest = &**text;
         while let Some((before, after)) = rest.split_once("${") {
             pieces.push(known(before));
-            let Some((name, behind)) = after.split_once('}') else {
+            let Some((name, following)) = after.split_once('}') else {
                 // No later `${` is closed either.
                 pieces.push(known("${"));
                 rest = after;
                 break;
             };
-            rest = behind;
+            rest = following;
             let name = name.trim();
             if let Some(escaped) = name.strip_prefix('!') {
                 pieces.push(known(&format!("${{{escaped}}}")));
@@ -55,12 +55,12 @@ impl<'t> Template<'t> {
             if name.is_empty() || !name.chars().all(is_part_of_name) {
                 return refused(at, &format!("`Fn::Sub` does not take the name `{name}`"));
             }
-            if let Some(found) = met.get(name) {
+            if let Some(found) = collected.get(name) {
                 pieces.push(found.clone());
                 continue;
             }
             let found = self.named(name, given, at, assumed);
-            met.insert(name, found.clone());
+            collected.insert(name, found.clone());
             pieces.push(found);
         }
         pieces.push(known(rest));

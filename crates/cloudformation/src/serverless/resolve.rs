@@ -39,7 +39,7 @@ pub(super) struct Resolver<'a> {
     pub(super) directory: PathBuf,
     pub(super) sources: &'a Sources,
     /// The stage set by an option.
-    asked: Option<String>,
+    requested: Option<String>,
     /// Values of `self:…`, by address.
     known: FxHashMap<String, Resolved>,
     /// Addresses that are being resolved.
@@ -63,7 +63,7 @@ impl<'a> Resolver<'a> {
             root,
             directory,
             sources,
-            asked: None,
+            requested: None,
             known: FxHashMap::default(),
             active: FxHashSet::default(),
             constructs: FxHashMap::default(),
@@ -78,7 +78,7 @@ impl<'a> Resolver<'a> {
 
     /// Sets the stage, like `--stage`.
     pub(super) fn for_stage(mut self, stage: Option<&str>) -> Self {
-        self.asked = stage.map(ToOwned::to_owned);
+        self.requested = stage.map(ToOwned::to_owned);
         self
     }
 
@@ -105,8 +105,8 @@ impl<'a> Resolver<'a> {
 
     /// Returns the stage of the deployment, with its span; an option takes precedence.
     pub(super) fn stage(&mut self) -> (String, Option<Span>) {
-        if let Some(asked) = &self.asked {
-            return (asked.clone(), None);
+        if let Some(requested) = &self.requested {
+            return (requested.clone(), None);
         }
         let written = self.root.get("provider").and_then(|provider| provider.entry("stage"));
         let span = written.map(Entry::span);
@@ -166,7 +166,7 @@ impl<'a> Resolver<'a> {
                     Node::new(node.span, found.value)
                 }
                 Resolved::Value(found, _) => found,
-                Resolved::Unresolved(Some(behind)) => Node::new(node.span, Value::String(behind)),
+                Resolved::Unresolved(Some(following)) => Node::new(node.span, Value::String(following)),
                 Resolved::Missing | Resolved::Unresolved(None) => node.clone(),
             };
         }
@@ -188,7 +188,7 @@ impl<'a> Resolver<'a> {
                         joined.push_str(&scalar(&found).unwrap_or_default());
                         all.extend(origins);
                     }
-                    Resolved::Unresolved(Some(behind)) => joined.push_str(&behind),
+                    Resolved::Unresolved(Some(following)) => joined.push_str(&following),
                     _ => joined.push_str(written),
                 },
             }
@@ -247,7 +247,7 @@ impl<'a> Resolver<'a> {
                         "sls" if address == "stage" => self.stage_value(at),
                         "strToBool" => self.truth(parameters, at),
                         "param" => self.parameter(&address, at),
-                        "opt" if address == "stage" && self.asked.is_some() => self.stage_value(at),
+                        "opt" if address == "stage" && self.requested.is_some() => self.stage_value(at),
                         "opt" => Resolved::Missing,
                         // Another unit may publish it under this name.
                         _ if variables::is_published(kind) => {
@@ -363,7 +363,7 @@ impl<'a> Resolver<'a> {
         if pieces(&stage).is_some() {
             return UNRESOLVED;
         }
-        let what = if self.asked.is_some() {
+        let what = if self.requested.is_some() {
             "the stage"
         } else if span.is_some() {
             "`provider.stage`"
@@ -374,7 +374,7 @@ impl<'a> Resolver<'a> {
             span: span.unwrap_or(at),
             what: what.into(),
             computes: false,
-            is_input_default: self.asked.is_none(),
+            is_input_default: self.requested.is_none(),
             decides: false,
         };
         Resolved::Value(literal(&stage, true, at), vec![origin])

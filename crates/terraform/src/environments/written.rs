@@ -50,7 +50,7 @@ impl<'m> ModuleChoices<'m> {
     /// Returns the values that the modules mention for each selector of `root`, other than the default.
     pub(crate) fn values(&self, root: &'m Module) -> SelectorValues {
         let own = root.variables.keys();
-        let handed = own
+        let passed = own
             .map(|name| (name.clone(), Selector::Variable(name.clone())))
             .collect();
         let mut search = Search {
@@ -58,7 +58,7 @@ impl<'m> ModuleChoices<'m> {
             found: BTreeMap::new(),
             seen: BTreeSet::new(),
         };
-        search.look(root, &handed, 0);
+        search.look(root, &passed, 0);
         let mut found = search.found;
         found.retain(|selector, values: &mut BTreeSet<Arc<str>>| restrict_to_allowed(root, selector, values));
         found
@@ -125,14 +125,14 @@ struct Search<'w, 'm> {
 }
 
 impl<'m> Search<'_, 'm> {
-    /// Adds the values in `module`, whose variables receive `handed`, and in the modules that it calls.
-    fn look(&mut self, module: &'m Module, handed: &PassedSelectors, depth: usize) {
+    /// Adds the values in `module`, whose variables receive `passed`, and in the modules that it calls.
+    fn look(&mut self, module: &'m Module, passed: &PassedSelectors, depth: usize) {
         let Some(choices) = self.written.choices_of(module) else {
             return;
         };
         for choice in &choices.all {
             let mut selectors = choice.iter();
-            let known = selectors.find_map(|(own, values)| Some((of_root(own, handed)?, values)));
+            let known = selectors.find_map(|(own, values)| Some((of_root(own, passed)?, values)));
             if let Some((selector, values)) = known {
                 self.found.entry(selector).or_default().extend(values.iter().cloned());
             }
@@ -145,21 +145,21 @@ impl<'m> Search<'_, 'm> {
                 continue;
             };
             let arguments = arguments.iter();
-            let handed: PassedSelectors = arguments
-                .filter_map(|(name, own)| Some((name.clone(), of_root(own, handed)?)))
+            let passed: PassedSelectors = arguments
+                .filter_map(|(name, own)| Some((name.clone(), of_root(own, passed)?)))
                 .collect();
-            if self.seen.len() < limits::MAX_SELECTOR_CALLS && self.seen.insert((path, handed.clone())) {
-                self.look(called, &handed, depth + 1);
+            if self.seen.len() < limits::MAX_SELECTOR_CALLS && self.seen.insert((path, passed.clone())) {
+                self.look(called, &passed, depth + 1);
             }
         }
     }
 }
 
-/// Returns the selector of the root that a selector of a module is, if the module's variables receive `handed`.
-fn of_root(own: &Selector, handed: &PassedSelectors) -> Option<Selector> {
+/// Returns the selector of the root that a selector of a module is, if the module's variables receive `passed`.
+fn of_root(own: &Selector, passed: &PassedSelectors) -> Option<Selector> {
     match own {
         Selector::Workspace => Some(Selector::Workspace),
-        Selector::Variable(name) => handed.get(name).cloned(),
+        Selector::Variable(name) => passed.get(name).cloned(),
     }
 }
 

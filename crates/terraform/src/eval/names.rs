@@ -155,12 +155,12 @@ impl Evaluator<'_> {
                 // An attribute without a name represents the part of a file that cannot be read.
                 .find(|(_, a)| a.name == *name || a.name.is_empty())
                 .cloned();
-            let handed = || {
+            let passed = || {
                 let attribute = self.outside.inputs?.get(name)?;
                 Some(("terragrunt.hcl".into(), attribute))
             };
             let from_outside = set.is_none();
-            let (file, attribute) = set.or_else(handed)?;
+            let (file, attribute) = set.or_else(passed)?;
             let scope = self.scope(module);
             let mut value = self.eval(&attribute.value, &scope);
             // Terragrunt passes inputs in environment variables, so a primitive without a declared type arrives as a

@@ -141,11 +141,11 @@ impl Evaluator<'_> {
     /// Returns the condition that two values are equal if one of them is unknown; `operands` are their expressions.
     pub(crate) fn are_equal(&mut self, values: [&Value; 2], operands: &[Expression; 2], scope: &Scope) -> Condition {
         let [left, right] = values;
-        for (asked, other, operand) in [(left, right, &operands[0]), (right, left, &operands[1])] {
-            if let Some(condition) = self.is_value(asked, other, || self.written(operand)) {
+        for (requested, other, operand) in [(left, right, &operands[0]), (right, left, &operands[1])] {
+            if let Some(condition) = self.is_value(requested, other, || self.written(operand)) {
                 return condition;
             }
-            if let (Some(unknown), ValueKind::Bool(answer)) = (asked.as_unknown(), &other.kind)
+            if let (Some(unknown), ValueKind::Bool(answer)) = (requested.as_unknown(), &other.kind)
                 && let Some(identity) = unknown.identity.as_deref()
             {
                 let flag = self.flag(Some(identity), operand, scope);

@@ -77,15 +77,15 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn workspace(&self) -> Value {
-        let told = self.inputs.and_then(|inputs| inputs.typed.workspace.clone());
+        let reported = self.inputs.and_then(|inputs| inputs.typed.workspace.clone());
         let is_open = self.inputs.is_some_and(|inputs| inputs.typed.is_workspace_unresolved);
-        match told {
+        match reported {
             None if is_open => {
                 let reason = "no file says in which workspace this environment is";
                 Value::unknown(Cause::RunContext.because(reason))
                     .identified(|| Some(Identity::of("terraform.workspace".to_owned())))
             }
-            told => Value::text(told.unwrap_or_else(|| "default".into())),
+            reported => Value::text(reported.unwrap_or_else(|| "default".into())),
         }
     }
 
@@ -238,8 +238,8 @@ impl Evaluator<'_> {
     }
 
     fn resource_attribute(&mut self, id: &Arc<ResourceId>, name: &Arc<str>) -> Value {
-        if let Some(told) = self.provider_data_source(id, name) {
-            return told;
+        if let Some(reported) = self.provider_data_source(id, name) {
+            return reported;
         }
         if id.data && &*id.kind == "terraform_remote_state" && &**name == "outputs" {
             let outputs = self.remote_outputs(id);

@@ -105,7 +105,7 @@ impl Evaluator<'_> {
         let list = conditions(block).find_map(|condition| list(condition, name))?;
         let list = self.eval(list, scope);
         let values = list.items()?.to_vec();
-        let are_told_apart = values.iter().all(|value| value.to_text().is_some());
-        (are_told_apart && (1..=limits::MAX_ALLOWED_VALUES).contains(&values.len())).then_some(values)
+        let are_distinct = values.iter().all(|value| value.to_text().is_some());
+        (are_distinct && (1..=limits::MAX_ALLOWED_VALUES).contains(&values.len())).then_some(values)
     }
 }

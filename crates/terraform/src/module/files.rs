@@ -147,10 +147,10 @@ fn report_old_syntax(module: &mut Module, blocks: &[Arc<Block>], sources: &Sourc
             .map(|file| format!("`{file}` is in the syntax of Terraform 0.11"));
         module.notes.extend(notes);
     } else {
-        let told = old
+        let reported = old
             .iter()
             .map(|problem| reading::Problem::invalid(problem.span, problem.message.as_str()));
-        module.problems.extend(told);
+        module.problems.extend(reported);
     }
 }
 

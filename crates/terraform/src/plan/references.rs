@@ -357,7 +357,7 @@ fn most_specific(mut references: Vec<&str>) -> Vec<&str> {
     let mut kept: Vec<&str> = Vec::with_capacity(references.len());
     // In reverse order, the extensions of a reference directly precede it.
     for reference in references.into_iter().rev() {
-        let said = kept
+        let stated = kept
             .iter()
             .rev()
             .take_while(|before| before.starts_with(reference))
@@ -366,7 +366,7 @@ fn most_specific(mut references: Vec<&str>) -> Vec<&str> {
                     .get(reference.len()..)
                     .is_some_and(|rest| rest.starts_with(['.', '[']))
             });
-        if !said {
+        if !stated {
             kept.push(reference);
         }
     }

@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn versions_outside_of_the_descriptions_are_reported() {
-        let told = |source: &str, constraint| match find(&Address::read(source).unwrap(), constraint) {
+        let reported = |source: &str, constraint| match find(&Address::read(source).unwrap(), constraint) {
             None => "not described".to_owned(),
             Some(Ok(found)) => found.texts[0].lines().nth(1).unwrap().to_owned(),
             Some(Err(reason)) => reason.to_string(),
@@ -202,28 +202,28 @@ mod tests {
         let sqs = "terraform-aws-modules/sqs/aws";
         let git = "git::https://github.com/terraform-aws-modules/terraform-aws-sqs.git?ref=";
         let newest = "# versions: >= 4.0.1, < 6.0.0";
-        assert_eq!(told(sqs, None), newest);
-        assert_eq!(told(sqs, Some("~> 5.0")), newest);
-        assert_eq!(told(sqs, Some("1.1.0")), "# versions: >= 1.0.0, < 1.2.0");
+        assert_eq!(reported(sqs, None), newest);
+        assert_eq!(reported(sqs, Some("~> 5.0")), newest);
+        assert_eq!(reported(sqs, Some("1.1.0")), "# versions: >= 1.0.0, < 1.2.0");
         // 1.2.1 compares a boolean with a number, and only Terraform 0.11 considers those equal.
         assert_eq!(
-            told(sqs, Some("~> 1.0")),
+            reported(sqs, Some("~> 1.0")),
             "version `~> 1.0` of `terraform-aws-modules/sqs/aws` is not one that is described"
         );
         assert_eq!(
-            told(sqs, Some("6.0.0")),
+            reported(sqs, Some("6.0.0")),
             "version `6.0.0` of `terraform-aws-modules/sqs/aws` is not one that is described"
         );
         assert_eq!(
-            told(sqs, Some("newest")),
+            reported(sqs, Some("newest")),
             "`newest` does not state which versions of `terraform-aws-modules/sqs/aws` it allows"
         );
-        assert_eq!(told(&format!("{git}v3.5.0"), None), "# versions: >= 2.0.0, < 4.0.0");
-        assert_eq!(told(&format!("{git}master"), None), newest);
+        assert_eq!(reported(&format!("{git}v3.5.0"), None), "# versions: >= 2.0.0, < 4.0.0");
+        assert_eq!(reported(&format!("{git}master"), None), newest);
         assert_eq!(
-            told(&format!("{git}0123abc"), None),
+            reported(&format!("{git}0123abc"), None),
             "`0123abc` does not state which versions of `terraform-aws-modules/sqs/aws` it allows"
         );
-        assert_eq!(told("terraform-aws-modules/vpc/aws", None), "not described");
+        assert_eq!(reported("terraform-aws-modules/vpc/aws", None), "not described");
     }
 }

@@ -185,13 +185,13 @@ fn quoted_name(text: &str, offset: usize) -> Option<Range<usize>> {
     let line = before.rfind('\n').map_or(0, |at| at + 1);
     let start = line + text.get(line..)?.find(|c: char| c != ' ' && c != '\t')?;
     let name = text.get(start..)?.strip_prefix('"')?;
-    let (name, behind) = name.split_once('"')?;
+    let (name, following) = name.split_once('"')?;
     let mut letters = name.chars();
     let is_name = letters
         .next()
         .is_some_and(|first| first.is_alphabetic() || first == '_')
         && letters.all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'));
-    let is_first = is_name && behind.trim_start_matches([' ', '\t']).starts_with(['=', '{']);
+    let is_first = is_name && following.trim_start_matches([' ', '\t']).starts_with(['=', '{']);
     is_first.then_some(start..start + name.len() + 2)
 }
 

@@ -308,8 +308,8 @@ impl<'a> Scanner<'a> {
 
     /// Skips one byte, and all following bytes that are `plain`, which need no further attention.
     fn skip(&mut self, plain: impl Fn(u8) -> bool) {
-        let behind = self.rest().iter().skip(1);
-        self.at += 1 + behind.take_while(|byte| plain(**byte)).count();
+        let following = self.rest().iter().skip(1);
+        self.at += 1 + following.take_while(|byte| plain(**byte)).count();
     }
 
     fn heredoc(&mut self, heredoc: Heredoc<'a>) {

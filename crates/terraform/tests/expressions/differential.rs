@@ -344,8 +344,8 @@ fn terraform(folder: &Path, arguments: &[&str]) -> serde_json::Value {
 fn answers(folder: &Path, expressions: &[String]) -> Vec<Option<String>> {
     let mut questions = String::new();
     for (at, expression) in expressions.iter().enumerate() {
-        let asked = format!("try(jsonencode({expression}), \"{REFUSED}\")");
-        writeln!(questions, "output \"e{at}\" {{\n  value = {asked}\n}}").unwrap();
+        let requested = format!("try(jsonencode({expression}), \"{REFUSED}\")");
+        writeln!(questions, "output \"e{at}\" {{\n  value = {requested}\n}}").unwrap();
     }
     std::fs::write(folder.join("questions.tf"), questions).unwrap();
     terraform(
@@ -370,7 +370,7 @@ fn answers(folder: &Path, expressions: &[String]) -> Vec<Option<String>> {
 
 #[test]
 fn random_expressions_evaluate_as_in_terraform() {
-    if !TERRAFORM.is_met() {
+    if !TERRAFORM.is_available() {
         return;
     }
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());

@@ -196,9 +196,9 @@ fn ending_like(name: &str) -> &'static str {
     // Names of variables do not show the style.
     let mut own = String::new();
     let mut rest = name;
-    while let Some((before, behind)) = rest.split_once("${") {
+    while let Some((before, following)) = rest.split_once("${") {
         own.push_str(before);
-        rest = behind.split_once('}').map_or("", |(_, behind)| behind);
+        rest = following.split_once('}').map_or("", |(_, following)| following);
     }
     own.push_str(rest);
     let has_upper = own.contains(|c: char| c.is_ascii_uppercase());

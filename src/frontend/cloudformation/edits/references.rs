@@ -194,10 +194,10 @@ impl Page<'_> {
             // In another service `self` refers to that service.
             let marks: &[&str] = if is_other { &[OF_FILE] } else { &[SELF, OF_FILE] };
             for mark in marks {
-                let behind = text
+                let following = text
                     .match_indices(mark)
                     .filter_map(|(at, _)| text.get(at + mark.len()..));
-                uses += behind.filter(|rest| reaches(rest)).count();
+                uses += following.filter(|rest| reaches(rest)).count();
             }
         }
         Some(uses == 1)

@@ -217,8 +217,8 @@ impl Page<'_> {
     /// Copies a list of actions that a condition of the template chooses, if it is on one line and looks like topics.
     fn conditional(&self, actions: &Node) -> Option<NewValue> {
         let text = self.editor.text.get(actions.span.range())?;
-        let spoken = text.to_ascii_lowercase();
-        let is_topic = TOPICS.iter().any(|word| spoken.contains(word)) && !spoken.contains("scal");
+        let lowered = text.to_ascii_lowercase();
+        let is_topic = TOPICS.iter().any(|word| lowered.contains(word)) && !lowered.contains("scal");
         let is_plain = actions.get("Fn::If").is_some() && is_topic && !text.contains(['\n', '*', '&']);
         is_plain.then(|| NewValue::Verbatim(text.to_owned()))
     }
@@ -238,8 +238,8 @@ impl Page<'_> {
             let kind = resource.get("Type").and_then(Node::as_str);
             kind == Some("AWS::SNS::Topic") && resource.get("Condition").is_none()
         } else {
-            let spoken = text.to_ascii_lowercase();
-            TOPICS.iter().any(|word| spoken.contains(word))
+            let lowered = text.to_ascii_lowercase();
+            TOPICS.iter().any(|word| lowered.contains(word))
         };
         let is_plain = is_topic && !text.contains(['\n', '*', '&']);
         is_plain.then(|| NewValue::Verbatim(text.to_owned()))

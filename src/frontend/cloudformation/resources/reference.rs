@@ -91,7 +91,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             self.invocation(declared, &found, waits);
             let is_away = || matches!(self.view.template.stack(&declared.id), Stack::Unread);
             let goes_away = (is_stack(kind) && is_away()) || is_custom(kind) || !kind.starts_with("AWS::");
-            if goes_away && kind != NOTIFICATIONS && self.is_handed(&found.link) {
+            if goes_away && kind != NOTIFICATIONS && self.is_passed(&found.link) {
                 self.graph.passed_to_missing_code.push(found.link.into());
             } else if !JUDGED.contains(&kind) && target::is_queue(self.view.template, &found.link) == Some(true) {
                 self.graph.mentioned.push(found.link.into());
@@ -194,7 +194,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
     }
 
     /// Returns `true` if another stack could use the target of the link.
-    fn is_handed(&self, link: &Link) -> bool {
+    fn is_passed(&self, link: &Link) -> bool {
         let template = self.view.template;
         target::is_queue(template, link) == Some(true)
             || target::kind(template, link).as_deref() == Some("AWS::IAM::Role")
@@ -217,7 +217,7 @@ impl<'t> Lowering<CloudFormation<'_, 't>> {
             for found in all {
                 if !is_exported {
                     self.graph.mentioned.push(found.link.into());
-                } else if self.is_handed(&found.link) {
+                } else if self.is_passed(&found.link) {
                     self.graph.passed_to_missing_code.push(found.link.into());
                 } else if target::is_function(self.view.template, &found.link) {
                     self.graph.invocations.push(Invocation {

@@ -97,11 +97,11 @@ fn qualifier_of(template: &Template<'_>, reference: &Reference) -> Result<Option
 /// Returns `true` if an ARN states a service other than SQS.
 fn is_of_other_service(arn: &str) -> bool {
     let rest = arn.strip_prefix("arn:").unwrap_or_default();
-    let behind_partition = match rest.strip_prefix("${") {
+    let after_partition = match rest.strip_prefix("${") {
         Some(placeholder) => placeholder.split_once("}:"),
         None => rest.split_once(':'),
     };
-    let service = behind_partition.and_then(|(_, rest)| rest.split(':').next());
+    let service = after_partition.and_then(|(_, rest)| rest.split(':').next());
     service.is_some_and(|service| !service.is_empty() && !service.starts_with("${") && service != "sqs")
 }
 

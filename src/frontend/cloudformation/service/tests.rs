@@ -386,8 +386,8 @@ fn expansion_of_hostile_services_is_bounded() {
         );
         let pool = rayon::ThreadPoolBuilder::new().stack_size(8 << 20).build().unwrap();
         let loaded = pool.install(|| load_files(&[("svc/serverless.yml", &text)]));
-        let said = loaded.diagnostics.iter().any(|found| found.rule == "limit-reached");
-        assert_eq!(said, limited, "{value:.40}: {:?}", loaded.diagnostics);
+        let stated = loaded.diagnostics.iter().any(|found| found.rule == "limit-reached");
+        assert_eq!(stated, limited, "{value:.40}: {:?}", loaded.diagnostics);
         assert_eq!(loaded.graph.queues.len(), 1);
         assert!(loaded.graph.queues[0].delay.known().is_none(), "{value:.40}");
     }

@@ -53,7 +53,7 @@ impl<'t> Editor<'t> {
     pub(super) fn end_with_comments(&self, entry: &Entry) -> usize {
         let column = entry.key_span.start as usize - self.line_start(entry.key_span.start as usize);
         let end = self.after_line(entry.value.span.end as usize);
-        let mut behind = end;
+        let mut following = end;
         let mut at = end;
         for line in self.text.get(end..).unwrap_or("").split_inclusive('\n') {
             let content = line.trim_start();
@@ -63,10 +63,10 @@ impl<'t> Editor<'t> {
             }
             at += line.len();
             if is_inner {
-                behind = at;
+                following = at;
             }
         }
-        behind
+        following
     }
 
     /// Inserts `lines` at the beginning of a line, or after the end of the text.

@@ -131,8 +131,8 @@ impl Document {
     pub(super) fn after(&self, block: &Block) -> Option<usize> {
         let end = block.span.start as usize + self.slice(block.span.range()).trim_end().len();
         let line = self.line(end);
-        let behind = self.element(block.span.start as usize)?;
-        let rest = self.text().get(behind.end.max(end)..line.end)?;
+        let following = self.element(block.span.start as usize)?;
+        let rest = self.text().get(following.end.max(end)..line.end)?;
         rest.trim().is_empty().then_some(line.end)
     }
 

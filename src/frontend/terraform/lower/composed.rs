@@ -33,7 +33,7 @@ use terraform::value::{Value, ValueKind, joined};
 #[derive(Debug, Default)]
 pub(super) struct Names {
     known: FxHashMap<NameKey, Option<Arc<str>>>,
-    asked: FxHashSet<NameKey>,
+    requested: FxHashSet<NameKey>,
     is_settled: bool,
 }
 
@@ -48,7 +48,7 @@ impl Names {
         if self.is_settled {
             return self.known.get(&called)?.clone();
         }
-        self.asked.insert(called);
+        self.requested.insert(called);
         None
     }
 
@@ -64,7 +64,7 @@ impl Names {
     pub(super) fn settle(&mut self) -> bool {
         self.is_settled = true;
         let is_known = |called: &NameKey| matches!(self.known.get(called), Some(Some(_)));
-        self.asked.iter().any(is_known)
+        self.requested.iter().any(is_known)
     }
 
     fn learn(&mut self, called: NameKey, address: &Arc<str>) {

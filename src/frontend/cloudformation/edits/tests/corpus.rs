@@ -24,11 +24,11 @@ fn projects() -> Vec<PathBuf> {
 
 /// Returns the rule and the headline of each finding.
 fn findings(outcome: &Outcome) -> BTreeSet<String> {
-    let said = outcome
+    let stated = outcome
         .findings
         .iter()
         .map(|found| format!("{} {}", found.rule, found.headline));
-    said.collect()
+    stated.collect()
 }
 
 /// Returns `true` if `after` contains every line of `before`, in order; in JSON a comma may be added, and `{}` filled.
@@ -43,7 +43,7 @@ fn keeps_lines(before: &str, after: &str) -> bool {
 
 #[test]
 fn every_queue_of_real_templates_can_be_fixed() {
-    let (mut asked, mut made) = (0, 0);
+    let (mut requested, mut made) = (0, 0);
     for project in projects() {
         let options = Options {
             paths: vec![project.clone()],
@@ -72,7 +72,7 @@ fn every_queue_of_real_templates_can_be_fixed() {
                 }),
             ];
             for change in changes {
-                asked += 1;
+                requested += 1;
                 let Some(edits) = edits(&change, &before.sources) else {
                     continue;
                 };
@@ -104,11 +104,11 @@ fn every_queue_of_real_templates_can_be_fixed() {
                 let new = findings(&after);
                 let worse = new.difference(old);
                 // The alarm is a separate change.
-                let worse = worse.filter(|said| !said.starts_with("dead-letter-queue-unalarmed"));
+                let worse = worse.filter(|stated| !stated.starts_with("dead-letter-queue-unalarmed"));
                 let worse: Vec<&String> = worse.collect();
                 assert!(worse.is_empty(), "{}: {worse:#?}", file.shown());
             }
         }
     }
-    println!("{made} of {asked}");
+    println!("{made} of {requested}");
 }
