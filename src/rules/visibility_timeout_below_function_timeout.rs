@@ -126,42 +126,6 @@ mod tests {
     }
 
     #[test]
-    fn values_under_exclusive_conditions_are_not_compared() {
-        let template = "
-Parameters:
-  Env: {Type: String, Default: dev}
-Conditions:
-  IsProd: !Equals [!Ref Env, prod]
-  IsDev: !Not [!Condition IsProd]
-Resources:
-  Orders:
-    Type: AWS::SQS::Queue
-    Properties:
-      VisibilityTimeout: !If [IsProd, 300, 30]
-  Worker:
-    Type: AWS::Lambda::Function
-    Condition: <condition>
-    Properties:
-      Timeout: 50
-  OrdersMapping:
-    Type: AWS::Lambda::EventSourceMapping
-    Condition: <condition>
-    Properties:
-      EventSourceArn: !GetAtt Orders.Arn
-      FunctionName: !Ref Worker
-";
-        CloudFormation.check_cases(
-            &RULE,
-            template,
-            "
-            condition | finding | when
-            IsProd    |         |
-            IsDev     | 1       | IsDev
-            ",
-        );
-    }
-
-    #[test]
     fn durable_function_is_judged_by_execution_timeout() {
         stack()
             .only(&[CloudFormation])

@@ -11,55 +11,6 @@ fn findings(rule: &str, text: &str) -> Vec<String> {
     outcome.findings.iter().map(shown).collect()
 }
 
-const CONSUMER: &str = r#"
-variable "j" {}
-variable "envs" {}
-resource "aws_sqs_queue" "d" {}
-resource "aws_lambda_function" "f" {}
-"#;
-
-#[test]
-fn an_inequality_is_the_negation_of_an_equality() {
-    let text = format!(
-        r#"{CONSUMER}
-resource "aws_sqs_queue" "q" {{
-  redrive_policy = var.j != null ? jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }}) : null
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  event_source_arn = aws_sqs_queue.q.arn
-  function_name    = aws_lambda_function.f.arn
-}}
-"#
-    );
-    assert_eq!(findings("redrive-policy-missing", &text), ["var.j = null"]);
-}
-
-#[test]
-fn condition_has_one_value_inside_and_outside_of_an_instance() {
-    for question in [
-        "length(var.j) > 0",
-        "var.j > 3",
-        "var.j == null",
-        "var.j != null",
-        "var.j",
-    ] {
-        let text = format!(
-            r#"{CONSUMER}
-resource "aws_sqs_queue" "q" {{
-  count          = {question} ? 1 : 0
-  redrive_policy = {question} ? jsonencode({{ deadLetterTargetArn = aws_sqs_queue.d.arn, maxReceiveCount = 5 }}) : null
-}}
-resource "aws_lambda_event_source_mapping" "m" {{
-  count            = {question} ? 1 : 0
-  event_source_arn = aws_sqs_queue.q[0].arn
-  function_name    = aws_lambda_function.f.arn
-}}
-"#
-        );
-        assert!(findings("redrive-policy-missing", &text).is_empty(), "{question}");
-    }
-}
-
 #[test]
 fn long_conditions_with_a_common_prefix_are_distinct() {
     let text = r#"

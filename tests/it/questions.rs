@@ -145,15 +145,6 @@ fn different_expressions_are_independent() {
 }
 
 #[test]
-fn exclusive_comparisons_never_hold_together() {
-    let found = conditions_of_finding(
-        "data.terraform_remote_state.account.outputs.env != \"prod\"",
-        "data.terraform_remote_state.account.outputs.env == \"dev\"",
-    );
-    assert!(found.is_empty(), "{found:?}");
-}
-
-#[test]
 fn expressions_of_different_instances_are_independent() {
     let text = |function: &str| {
         format!(
