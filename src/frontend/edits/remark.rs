@@ -36,7 +36,7 @@ const LEAST: [&str; 8] = [">=", "≥", "at least", "6x", "6 x", "x6", "times", "
 const MOST: [&str; 6] = ["<", "at most", "less", "below", "under", "max"];
 
 /// Returns `true` if a comment after `number`, or in the lines above it, states the number or the reason for it.
-pub(super) fn is_reported(text: &str, number: Span) -> bool {
+pub(super) fn is_explained(text: &str, number: Span) -> bool {
     let Range { start, end } = number.range();
     let (Some(before), Some(after)) = (text.get(..start), text.get(end..)) else {
         return false;
@@ -135,7 +135,7 @@ fn states_value(comment: &str, value: i64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_reported;
+    use super::is_explained;
     use source::{Sources, Span};
     use std::path::Path;
 
@@ -145,7 +145,7 @@ mod tests {
         let file = sources.add(Path::new("main.tf"), text);
         let start = text.find("= ").map_or(0, |at| at + 2);
         let length = text[start..].find(|c: char| !c.is_ascii_digit()).unwrap_or(0);
-        is_reported(text, Span::new(file, start..start + length))
+        is_explained(text, Span::new(file, start..start + length))
     }
 
     #[test]
