@@ -44,6 +44,8 @@ pub(crate) const MAX_INCLUDED_BYTES: usize = 8 << 20;
 pub(crate) const MAX_DEFINITION_SIZE: usize = 1 << 20;
 /// Maximum number of files per template.
 pub(crate) const MAX_DEFINITION_FILES: usize = 100;
+/// Maximum number of placeholders that are replaced in a definition.
+pub(crate) const MAX_SUBSTITUTIONS: usize = 1000;
 /// Maximum number of files around a template that are searched for declarations. Files of the run do not count.
 pub(crate) const MAX_NEIGHBOURS: usize = 100;
 /// Maximum depth of the search below its first directory.

@@ -2,8 +2,8 @@
 //! other template. `functions` and `events` compile the service, its `resources` are merged over the result as the
 //! framework does, and attributes then get back their names in `serverless.yml`.
 //!
-//! It knows the queues of the plugin Lift (`lift`) and the references of the plugin `serverless-pseudo-parameters`
-//! (`pseudo`). Resources of other plugins are missing.
+//! It knows the queues of the plugin Lift (`lift`), the state machines of `serverless-step-functions`, and the references
+//! of `serverless-pseudo-parameters` (`pseudo`). Resources of other plugins are missing.
 
 mod compose;
 mod events;
@@ -18,12 +18,13 @@ mod variables;
 pub use names::{BATCH_SIZE, MAXIMUM_CONCURRENCY, RESPONSE_TYPE, WINDOW};
 pub(crate) use resolve::{Origins, parts};
 
-use crate::limits;
+use crate::{definitions, limits};
 pub use events::{EVENT_KEYS, EventWithoutArn, UnknownKey};
 use resolve::{Resolver, unresolved_reason};
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::reading::Problem;
 use source::{FileId, Sources, Span};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -175,6 +176,7 @@ pub(crate) fn compile(document: &Node, stage: Option<&str>, path: &Path, sources
         let references = resolver.text(&["custom", "pseudoParameters", "allowReferences"]);
         pseudo::substitute(&mut root, references.is_none_or(|(text, _)| text != "false"));
     }
+    let root = definitions::substituted(Cow::Owned(root)).into_owned();
     let service = Service {
         is_whole,
         span: document.span,

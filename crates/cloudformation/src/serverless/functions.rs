@@ -80,11 +80,38 @@ pub(super) fn compile(resolver: &mut Resolver<'_>, document: &Node) -> Compiled 
     for entry in &functions {
         service.function(entry, &mut compiled);
     }
+    machines(resolver, &mut compiled);
     if service.has_default_role {
         let role = default_role(resolver, document, &compiled);
         compiled.put(role);
     }
     compiled
+}
+
+/// Compiles the state machines of the plugin `serverless-step-functions`. One without a role gets a role with the
+/// permissions that its tasks need.
+/// <https://github.com/serverless-operations/serverless-step-functions/blob/master/lib/deploy/stepFunctions/compileStateMachines.js>
+fn machines(resolver: &mut Resolver<'_>, compiled: &mut Compiled) {
+    let has_plugin = super::plugins(resolver)
+        .iter()
+        .any(|name| name.contains("serverless-step-functions"));
+    let machines = resolver
+        .section(&["stepFunctions", "stateMachines"])
+        .filter(|_| has_plugin);
+    for machine in machines.iter().filter_map(Node::entries).flatten() {
+        let names = [
+            ("definition", "Definition"),
+            ("role", "RoleArn"),
+            ("type", "StateMachineType"),
+        ];
+        let properties = names.iter().filter_map(|(key, property)| {
+            let written = machine.value.entry(key)?;
+            Some(Entry::new(*property, written.key_span, written.value.clone()))
+        });
+        let id = format!("{}StepFunctionsStateMachine", names::normalized(&machine.key));
+        let kind = "AWS::StepFunctions::StateMachine";
+        compiled.put(resource(id, kind, machine.key_span, properties.collect()));
+    }
 }
 
 /// Id of the role that the framework generates.
