@@ -142,8 +142,7 @@ impl Order {
             let mut steps = path;
             steps.retain(|(address, _)| self.declarations.get(address).is_some_and(|one| one.is_resource));
             known.extend(steps.iter().map(|(address, _)| address.clone()));
-            // A resource that refers to itself is a mistake of another kind.
-            if steps.len() > 1 {
+            if !steps.is_empty() {
                 cycles.push(steps);
             }
         }
@@ -286,7 +285,7 @@ mod tests {
             ("a b\nb c\nc", ""),
             ("a b\nb a", "a b"),
             ("a b\nb a?", ""),
-            ("a a", ""),
+            ("a a", "a"),
             ("a local.x\nlocal.x b\nb a", "a b"),
             ("a b\nb c d\nc b\nd", "b c"),
             // `a` leads into a cycle, and is not in it.

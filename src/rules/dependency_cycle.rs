@@ -67,11 +67,15 @@ fn circle(graph: &Graph, creation: &Creation, first: &Resource, steps: &[CycleSt
         .chain(addresses().take(1))
         .map(|address| format!("`{address}`"))
         .collect();
-    let headline = format!(
-        "{} refer to each other, so none of them can be created first",
-        shown.join(" → ")
-    );
-    let next = |at: usize| shown.get(at + 1).map_or("", String::as_str);
+    let is_alone = steps.len() == 1;
+    let headline = match shown.first().filter(|_| is_alone) {
+        Some(only) => format!("{only} refers to itself, so it cannot be created"),
+        None => format!(
+            "{} refer to each other, so none of them can be created first",
+            shown.join(" → ")
+        ),
+    };
+    let next = |at: usize| shown.get(at + 1).filter(|_| !is_alone).map_or("itself", String::as_str);
     let spans = steps.iter().map(|(_, span)| *span);
     let mut labels = spans.enumerate().map(|(at, span)| {
         (
@@ -86,7 +90,7 @@ fn circle(graph: &Graph, creation: &Creation, first: &Resource, steps: &[CycleSt
     let queues: BTreeSet<String> = queues.map(|queue| without_keys(&queue.resource.address)).collect();
     let is_of_queues = addresses().all(|address| queues.contains(address));
     finding.help(match (creation.composed_arn, creation.cycle_of_queues) {
-        (_, Some(way)) if is_of_queues => way.to_owned(),
+        (_, Some(way)) if is_of_queues && !is_alone => way.to_owned(),
         (Some(arn), _) => format!(
             "write one of the ARNs with a name instead of a reference: \
              `{arn}sqs:${{AWS::Region}}:${{AWS::AccountId}}:<name>`, or `arn:aws:s3:::<name>` for a bucket"
@@ -128,6 +132,43 @@ locals { source = aws_sqs_queue.orders.arn }
             aws_sqs_queue.failed.arn                    | var.open                                    |         |
             "#,
         );
+    }
+
+    #[test]
+    fn resource_that_refers_to_itself_is_flagged() {
+        Terraform.check_cases(
+            &RULE,
+            r#"
+resource "aws_sqs_queue" "q" {
+  name   = "q"
+  policy = jsonencode({ Statement = [{ Action = "sqs:SendMessage", Resource = <resource> }] })
+}
+locals { arn = aws_sqs_queue.q.arn }
+"#,
+            r#"
+            resource                               | finding | headline
+            aws_sqs_queue.q.arn                    | error   | `aws_sqs_queue.q` refers to itself, so it cannot be created
+            local.arn                              | error   |
+            "*"                                    |         |
+            "arn:aws:sqs:eu-west-1:111122223333:q" |         |
+            "#,
+        );
+        for dialect in [CloudFormation, Sam, Serverless] {
+            dialect.check_cases(
+                &RULE,
+                "
+Resources:
+  Q:
+    Type: AWS::SQS::Queue
+    Properties: {RedriveAllowPolicy: {redrivePermission: byQueue, sourceQueueArns: [<source>]}}
+",
+                "
+                source                                 | finding
+                !GetAtt Q.Arn                          | error
+                'arn:aws:sqs:eu-west-1:111122223333:q' |
+                ",
+            );
+        }
     }
 
     #[test]
