@@ -140,7 +140,12 @@ fn judge(
                     || {
                         let help = help(statistic, &threshold, advised, asks, period.value / SAMPLE);
                         let over = format!("over {}", period.in_words());
-                        misleading(metric, statistic, advised, &over).help(help)
+                        let finding = misleading(metric, statistic, advised, &over).help(help);
+                        if advised.is_smoothed && period.value <= SAMPLE {
+                            let one = "a period with a single sample, for which all statistics agree: a longer one would hide the others";
+                            return finding.severity(Severity::Info).label(period.span, one);
+                        }
+                        finding
                     },
                 );
             }
@@ -272,7 +277,8 @@ resource "aws_cloudwatch_metric_alarm" "a" {
             ApproximateNumberOfMessagesVisible | "Minimum"     | GreaterThanThreshold          | 0         | 300      | warning statistic
             NumberOfMessagesSent               | "Minimum"     | GreaterThanThreshold          | 10        | 300      |
             ApproximateAgeOfOldestMessage      | "Average"     | GreaterThanThreshold          | 3600      | 60       | info statistic
-            ApproximateAgeOfOldestMessage      | "Minimum"     | GreaterThanThreshold          | 3600      | 60       | warning statistic
+            ApproximateAgeOfOldestMessage      | "Minimum"     | GreaterThanThreshold          | 3600      | 60       | info statistic
+            ApproximateAgeOfOldestMessage      | "Minimum"     | GreaterThanThreshold          | 3600      | 61       | warning statistic
             ApproximateAgeOfOldestMessage      | "Minimum"     | GreaterThanThreshold          | var.open  | 60       |
             ApproximateAgeOfOldestMessage      | "p90"         | GreaterThanThreshold          | 3600      | 60       |
             NumberOfMessagesSent               | "Average"     | GreaterThanThreshold          | 10        | 300      | 1
