@@ -56,6 +56,7 @@ pub(in crate::frontend::cloudformation) fn kind(name: &str) -> Option<NodeKind> 
         "AWS::AutoScaling::AutoScalingGroup" => NodeKind::Senders(&LIFECYCLE_HOOKS),
         "AWS::EventsV2::Subscriber" => NodeKind::Senders(&SUBSCRIBER),
         "AWS::S3::Bucket" => NodeKind::Notifications(&NOTIFICATIONS),
+        "Custom::S3BucketNotifications" => NodeKind::Notifications(&CDK_NOTIFICATIONS),
         "AWS::IAM::Role" => NodeKind::Role(&ROLE),
         "AWS::IAM::Policy" => NodeKind::RolePolicy("Roles", Granted::Document("PolicyDocument")),
         "AWS::IAM::RolePolicy" => NodeKind::RolePolicy("RoleName", Granted::Document("PolicyDocument")),
@@ -373,6 +374,28 @@ static SCHEDULE: TargetNames = TargetNames {
     maximum_event_age: "Target.RetryPolicy.MaximumEventAgeInSeconds",
     input: "Target.Input",
     state: "State",
+};
+
+/// The notifications that CDK sets with the API of S3, after the bucket.
+static CDK_NOTIFICATIONS: NotificationNames = NotificationNames {
+    bucket: Some("BucketName"),
+    lists: [
+        (
+            "NotificationConfiguration.QueueConfigurations",
+            "QueueArn",
+            BareName::Queue,
+        ),
+        (
+            "NotificationConfiguration.LambdaFunctionConfigurations",
+            "LambdaFunctionArn",
+            BareName::Function,
+        ),
+        (
+            "NotificationConfiguration.TopicConfigurations",
+            "TopicArn",
+            BareName::Queue,
+        ),
+    ],
 };
 
 static NOTIFICATIONS: NotificationNames = NotificationNames {
