@@ -622,6 +622,11 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
             &sam_subscription_queue_implicit::RULE,
         ],
     ),
+    // A call that may take longer than the visibility timeout says more than an unknown time.
+    (
+        &worker_time_undeclared::RULE,
+        &[&consumer_visibility_timeout_too_short::RULE],
+    ),
     (
         &pipe_visibility_timeout_too_short::RULE,
         &[&visibility_timeout_zero::RULE],

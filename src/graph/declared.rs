@@ -25,6 +25,8 @@ pub struct DeclaredConsumer {
     pub p99: Option<Duration>,
     /// Maximum duration.
     pub max: Option<Duration>,
+    /// Longest time that a single call of the work may wait, which only code states.
+    pub call: Option<Duration>,
     /// Heartbeat of a worker.
     pub heartbeat: Option<Heartbeat>,
     /// Number of messages of a batch that are processed concurrently.

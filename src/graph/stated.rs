@@ -243,10 +243,7 @@ fn run_time(function: &Function) -> Option<Duration> {
 
 /// Converts what `program` states about the messages of `queue`; its command may set another `limit`.
 fn consumer(queue: String, program: &PollingProgram, limit: Option<Duration>) -> DeclaredConsumer {
-    let duration = |time: StatedTime| Duration {
-        milliseconds: time.milliseconds,
-        span: Some(time.span),
-    };
+    let duration = Duration::from;
     let heartbeat = match program.renewal {
         Renewal::Heartbeat { every, extend_to } => Some(Heartbeat {
             every: duration(every),
@@ -258,8 +255,18 @@ fn consumer(queue: String, program: &PollingProgram, limit: Option<Duration>) ->
     let is_judged = !matches!(program.renewal, Renewal::Unknown);
     DeclaredConsumer {
         max: limit.or(program.longest.map(duration)).filter(|_| is_judged),
+        call: program.wait.map(duration).filter(|_| is_judged),
         heartbeat,
         ..blank(queue, program.span, program.visibility.map(duration), program.renewal)
+    }
+}
+
+impl From<StatedTime> for Duration {
+    fn from(time: StatedTime) -> Self {
+        Duration {
+            milliseconds: time.milliseconds,
+            span: Some(time.span),
+        }
     }
 }
 
@@ -272,6 +279,7 @@ fn blank(queue: String, span: Span, visibility: Option<Duration>, renewal: Renew
         p50: None,
         p99: None,
         max: None,
+        call: None,
         heartbeat: None,
         parallelism: 1,
         measured: None,

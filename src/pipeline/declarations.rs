@@ -158,6 +158,7 @@ impl<'s> Declarations<'s> {
             p50: consumer.p50.as_ref().map(time),
             p99: consumer.p99.as_ref().map(time),
             max: consumer.max.as_ref().map(time),
+            call: None,
             heartbeat: consumer.heartbeat.as_ref().map(|heartbeat| declared::Heartbeat {
                 every: time(&heartbeat.every),
                 extend_to: time(&heartbeat.extend_to),

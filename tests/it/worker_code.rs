@@ -51,6 +51,20 @@ fn with_code(queue: &str, file: &str, code: &str) -> Vec<String> {
     findings(&[("infra/main.tf", &STACK.replace("<queue>", queue)), (file, code)])
 }
 
+/// Returns all findings, as `rule severity`.
+fn all_findings(queue: &str, file: &str, code: &str) -> Vec<String> {
+    let stack = STACK.replace("<queue>", queue);
+    let directory = TemporaryDirectory::with_files([("infra/main.tf", &*stack), (file, code)]);
+    let outcome = sqslint::check(&Options {
+        paths: vec![directory.path().to_owned()],
+        ..Options::default()
+    });
+    let found = outcome.findings.iter();
+    found
+        .map(|finding| format!("{} {}", finding.rule, finding.severity))
+        .collect()
+}
+
 const TOO_SHORT: &str = "consumer-visibility-timeout-too-short warning";
 const TOO_SLOW: &str = "consumer-heartbeat-too-slow warning";
 const SLOW: &str = "consumer-heartbeat-too-slow info";
@@ -296,6 +310,63 @@ fn time_limit_of_celery_applies_to_late_acknowledgements() {
 }
 
 #[test]
+fn date_of_a_task_is_compared_as_its_distance() {
+    for (eta, expected) in [
+        ("datetime.now(utc) + timedelta(hours=2)", true),
+        ("datetime.utcnow() + timedelta(days=3)", true),
+        ("datetime.now() + timedelta(seconds=30)", false),
+        ("datetime.now() + timedelta(seconds=31)", true),
+        ("datetime.now() + timedelta(minutes=delay)", false),
+        ("datetime.now() + timedelta(1)", false),
+        ("tomorrow", false),
+        ("order.due + timedelta(hours=2)", false),
+    ] {
+        let code = format!(
+            "from celery import Celery\napp = Celery(\"orders\", broker=\"sqs://\")\napp.conf.task_acks_late = True\n\
+             app.conf.broker_transport_options = {{\"predefined_queues\": {{\"orders\": {{\"url\": \
+             os.environ[\"QUEUE_URL\"]}}}}}}\nship.apply_async((1,), eta={eta})\n"
+        );
+        let found = all_findings("", "app/tasks.py", &code);
+        let is_found = found
+            .iter()
+            .any(|one| one.starts_with("countdown-exceeds-visibility-timeout"));
+        assert_eq!(is_found, expected, "{eta}: {found:?}");
+    }
+}
+
+#[test]
+fn time_limits_of_calls_are_compared() {
+    let code = |call: &str| {
+        format!(
+            "import boto3, os, requests\nsqs = boto3.client(\"sqs\")\n\ndef work(m):\n    {call}\n\nwhile True:\n    \
+             got = sqs.receive_message(QueueUrl=os.environ[\"QUEUE_URL\"])\n    if not got:\n        time.sleep(90)\n    \
+             for m in got[\"Messages\"]:\n        work(m)\n        sqs.delete_message(QueueUrl=os.environ[\"QUEUE_URL\"], \
+             ReceiptHandle=m[\"ReceiptHandle\"])\n    report(m)\n\ndef report(m):\n    requests.get(u, timeout=90)\n"
+        )
+    };
+    for (call, expected) in [
+        ("requests.post(u, timeout=31)", &[TOO_SHORT] as &[&str]),
+        ("requests.post(u, timeout=30)", &[UNDECLARED]),
+        ("requests.post(u, timeout=limit)", &[UNDECLARED]),
+        ("requests.post(u)", &[UNDECLARED]),
+    ] {
+        assert_eq!(with_code("", "worker/main.py", &code(call)), expected, "{call}");
+    }
+    for (options, expected) in [
+        ("", &[TOO_SHORT] as &[&str]),
+        ("visibilityTimeout: 60,", &[UNDECLARED]),
+        // The library stops waiting before the call does.
+        ("handleMessageTimeout: 20000,", NOTHING),
+    ] {
+        let code = format!(
+            "Consumer.create({{ queueUrl: process.env.QUEUE_URL, {options} handleMessage: async (m) => {{ \
+             await axios.post(u, m.Body, {{ timeout: 45000 }}); }} }}).start(); // sqs-consumer\n"
+        );
+        assert_eq!(with_code("", "worker/index.js", &code), expected, "{options}");
+    }
+}
+
+#[test]
 fn declaration_wins_over_code() {
     let code = "const { Consumer } = require('sqs-consumer');\n\
                 Consumer.create({ queueUrl: process.env.QUEUE_URL, handleMessageTimeout: 45000, handleMessage }).start();\n";
@@ -506,10 +577,6 @@ fn libraries_that_renew_on_their_own_are_not_undeclared() {
         ),
         (
             "W.java",
-            "@SqsListener(value = \"orders\", messageVisibilitySeconds = \"600\")\nvoid on(Order order) {}\n",
-        ),
-        (
-            "W.java",
             "@SqsListener(\"orders\")\nvoid on(Order order, QueueMessageVisibility visibility) {}\n",
         ),
     ] {
@@ -523,6 +590,83 @@ fn libraries_that_renew_on_their_own_are_not_undeclared() {
         ("W.java", "@SqsListener(\"orders\")\nvoid on(Order order) {}\n"),
     ] {
         assert_eq!(with(file, code), [UNDECLARED], "{code}");
+    }
+}
+
+#[test]
+fn receives_in_other_languages_state_timeouts() {
+    let listener = |arguments: &str| format!("@SqsListener({arguments})\nvoid on(Order order) {{}}\n");
+    let go = |settings: &str| {
+        format!(
+            "url := os.Getenv(\"QUEUE_URL\")\nfor {{\n\tout, err := c.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{{{settings}}})\n\t\
+             c.DeleteMessage(ctx, nil)\n}}\n"
+        )
+    };
+    let java =
+        |calls: &str| format!("var r = ReceiveMessageRequest.builder(){calls}.build(); sqs.receiveMessage(r);\n");
+    for (file, code, expected) in [
+        ("W.java", listener("\"orders\""), UNHURRIED),
+        (
+            "W.java",
+            listener("value = \"orders\", messageVisibilitySeconds = \"30\""),
+            UNDECLARED,
+        ),
+        (
+            "W.kt",
+            listener("queueNames = \"${QUEUE_URL}\", messageVisibilitySeconds = \"60\""),
+            UNDECLARED,
+        ),
+        (
+            "W.kt",
+            listener("\"orders\", messageVisibilitySeconds = \"61\""),
+            UNHURRIED,
+        ),
+        (
+            "W.java",
+            listener("value = \"orders\", messageVisibilitySeconds = SECONDS"),
+            "",
+        ),
+        (
+            "W.java",
+            listener("value = \"${app.queue}\", messageVisibilitySeconds = \"30\""),
+            "",
+        ),
+        ("w.go", go("QueueUrl: &url, VisibilityTimeout: 30"), ""),
+        (
+            "w.go",
+            go("QueueUrl: aws.String(url), VisibilityTimeout: 30"),
+            UNDECLARED,
+        ),
+        (
+            "w.go",
+            go("QueueUrl: aws.String(url), VisibilityTimeout: aws.Int64(30)"),
+            UNDECLARED,
+        ),
+        (
+            "w.go",
+            go("QueueUrl: aws.String(os.Getenv(\"QUEUE_URL\")), VisibilityTimeout: 600"),
+            UNHURRIED,
+        ),
+        ("w.go", go("QueueUrl: aws.String(url), VisibilityTimeout: seconds"), ""),
+        (
+            "w.go",
+            go("QueueUrl: aws.String(url), /* VisibilityTimeout: 30 */"),
+            UNHURRIED,
+        ),
+        (
+            "W.java",
+            java(".queueUrl(System.getenv(\"QUEUE_URL\")).visibilityTimeout(45)"),
+            UNDECLARED,
+        ),
+        (
+            "W.java",
+            java(".queueUrl(System.getenv(\"QUEUE_URL\")).visibilityTimeout(450)"),
+            UNHURRIED,
+        ),
+        ("W.java", java(".queueUrl(url()).visibilityTimeout(45)"), ""),
+    ] {
+        let found = with_code("visibility_timeout_seconds = 900", file, &code);
+        assert_eq!(found.join(" "), expected, "{code}");
     }
 }
 
@@ -706,17 +850,9 @@ fn code_of_a_function_must_work_between_receive_and_deletion() {
 
 /// Returns the findings about lost messages, as `rule severity`.
 fn losses(file: &str, code: &str) -> Vec<String> {
-    let stack = STACK.replace("<queue>", "visibility_timeout_seconds = 300");
-    let directory = TemporaryDirectory::with_files([("infra/main.tf", &*stack), (file, code)]);
-    let outcome = sqslint::check(&Options {
-        paths: vec![directory.path().to_owned()],
-        ..Options::default()
-    });
-    let is_loss = |rule: &str| matches!(rule, "worker-deletes-before-work" | "worker-swallows-failures");
-    let found = outcome.findings.iter().filter(|finding| is_loss(&finding.rule));
+    let mut found = all_findings("visibility_timeout_seconds = 300", file, code);
+    found.retain(|one| one.starts_with("worker-deletes-before-work") || one.starts_with("worker-swallows-failures"));
     found
-        .map(|finding| format!("{} {}", finding.rule, finding.severity))
-        .collect()
 }
 
 const EARLY: &[&str] = &["worker-deletes-before-work error"];
@@ -859,6 +995,28 @@ fn failures_that_a_worker_hides_are_lost() {
              async function handle(m) {{ try {{ await save(m); }} catch (e) {{ console.error(e); }} }}\n\
              async function save(m) {{ await fetch('https://store.example/', {{ method: 'POST', body: m.Body }}); }}\n\
              Consumer.create({{ queueUrl: process.env.QUEUE_URL, handleMessage: {handler} }}).start();\n"
+        );
+        assert_eq!(losses("worker/index.js", &code), expected, "{code}");
+    }
+}
+
+#[test]
+fn failures_that_hide_in_a_batch_are_lost() {
+    let each = |body: &str, end: &str| format!("async (all) => {{ for (const m of all) {{ {body} }} {end} }}");
+    let hidden = "try { await save(m); } catch (e) { console.error(e); }";
+    for (handler, expected) in [
+        (each(hidden, ""), HIDDEN),
+        (each("save(m);", ""), HIDDEN),
+        (each("await save(m);", ""), NOTHING),
+        // Only the messages that it returns are deleted.
+        (each(hidden, "return done;"), NOTHING),
+        (each(hidden, "return [];"), NOTHING),
+        ("imported".to_owned(), NOTHING),
+    ] {
+        let code = format!(
+            "const {{ Consumer }} = require('sqs-consumer');\n\
+             async function save(m) {{ await fetch('https://store.example/', {{ method: 'POST', body: m.Body }}); }}\n\
+             Consumer.create({{ queueUrl: process.env.QUEUE_URL, handleMessageBatch: {handler} }}).start();\n"
         );
         assert_eq!(losses("worker/index.js", &code), expected, "{code}");
     }

@@ -1,5 +1,6 @@
 //! Facts about a function's source code: how it processes a batch, independent of the programming language.
 
+use crate::poll::StatedTime;
 use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -216,6 +217,8 @@ pub struct Handler {
     pub unreleased_claim: Option<Fact>,
     /// A loop over the records that never checks the remaining time.
     pub unchecked_time_left: Option<Fact>,
+    /// Longest time that a single call may wait.
+    pub wait: Option<StatedTime>,
     /// Keys and fields that it reads.
     pub reads: RecordReads,
     /// Queues that it sends to.

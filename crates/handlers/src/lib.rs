@@ -232,7 +232,20 @@ fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood,
                 let facts = scenario::facts(&loaded, &located.name, located.made, text);
                 let facts = facts.map(|mut facts| {
                     let delegates = std::mem::take(&mut facts.delegates);
-                    (Places::new(located, sources).handler(facts), delegates)
+                    let names = [Some(&*located.name), facts.function.name.as_deref()];
+                    let wait = poll::longest_wait(&module, &names.map(Option::unwrap_or_default));
+                    let places = Places::new(located, sources);
+                    let wait = wait.map(|(milliseconds, at)| StatedTime {
+                        milliseconds,
+                        span: places.span(&at),
+                    });
+                    (
+                        Handler {
+                            wait,
+                            ..places.handler(facts)
+                        },
+                        delegates,
+                    )
                 });
                 facts.ok_or_else(|| not_judged(format!("not understood, or has no handler `{}`", located.name)))
             });
@@ -405,6 +418,7 @@ impl<'l> Places<'l> {
             pays_unconditionally: facts.pays_unconditionally,
             unreleased_claim: fact(facts.unreleased_claim, "the claim stays if the work fails"),
             unchecked_time_left: fact(facts.untimed, "one message after the other, until the time is out"),
+            wait: None,
             reads: self.reads(facts.reads),
             sends_to: queues(false),
             polls: queues(true),
@@ -473,6 +487,7 @@ impl<'l> Places<'l> {
             pays_unconditionally: false,
             unreleased_claim: None,
             unchecked_time_left: None,
+            wait: None,
             reads: RecordReads::default(),
             sends_to: Vec::new(),
             polls: Vec::new(),

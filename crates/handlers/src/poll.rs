@@ -9,12 +9,14 @@ mod calls;
 mod celery;
 pub(crate) mod constants;
 mod losses;
+mod text;
+mod waits;
 
 use crate::facts::PolledQueue;
 use crate::find::search::Search;
 use crate::limits;
 use crate::read::language::{Language, language_of};
-use crate::read::syntax::{Expression, Module, TextRange};
+use crate::read::syntax::{Expression, Module, Statement, StatementKind, Term, TextRange};
 use crate::read::{python, script};
 use calls::{Calls, Receive};
 use constants::{Constant, Constants};
@@ -80,6 +82,8 @@ pub struct PollingProgram {
     pub visibility: Option<StatedTime>,
     /// Time after which the program stops waiting for the work on a message.
     pub longest: Option<StatedTime>,
+    /// Longest time that a single call of the work may wait.
+    pub wait: Option<StatedTime>,
     /// Renewal of the visibility timeout.
     pub renewal: Renewal,
     /// `true` if it works between a receive and the deletion of a message, and receives once.
@@ -106,7 +110,7 @@ pub struct Loss {
 }
 
 /// A duration that a program states.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatedTime {
     /// Milliseconds.
     pub milliseconds: i64,
@@ -139,8 +143,8 @@ impl PollingProgram {
             Renewal::Heartbeat { every, extend_to } => (1, time(Some(every)), time(Some(extend_to))),
             Renewal::Unknown => (2, None, None),
         };
-        (time(self.visibility), time(self.longest), renewal(self.renewal))
-            == (time(other.visibility), time(other.longest), renewal(other.renewal))
+        let all = |of: &PollingProgram| [of.visibility, of.longest, of.wait].map(time);
+        (all(self), renewal(self.renewal)) == (all(other), renewal(other.renewal))
     }
 }
 
@@ -150,6 +154,7 @@ struct Found {
     at: TextRange,
     visibility: Option<Time>,
     longest: Option<Time>,
+    wait: Option<Time>,
     renewal: FoundRenewal,
     works_before_deletion: bool,
     is_celery: bool,
@@ -164,6 +169,7 @@ impl Found {
             at,
             visibility: None,
             longest: None,
+            wait: None,
             renewal: FoundRenewal::Unknown,
             works_before_deletion: false,
             is_celery: false,
@@ -173,8 +179,8 @@ impl Found {
     }
 }
 
-/// Returns where a function that gets a message of `sqs-consumer` hides a failure from that library.
-pub(crate) type FindHidden = for<'m> fn(&'m Module, &'m Expression) -> Option<TextRange>;
+/// Returns where a function that gets a message of `sqs-consumer`, or a list of them, hides a failure from that library.
+pub(crate) type FindHidden = for<'m> fn(&'m Module, &'m Expression, bool) -> Option<TextRange>;
 
 /// Judge of the functions of `sqs-consumer`, of which it executes a limited number.
 struct Judge {
@@ -183,7 +189,7 @@ struct Judge {
 }
 
 /// Milliseconds, with the byte range that states them.
-type Time = (i64, TextRange);
+pub(crate) type Time = (i64, TextRange);
 
 enum FoundRenewal {
     Never,
@@ -228,7 +234,7 @@ pub(crate) fn programs(search: &Search<'_>, sources: &Sources, find_hidden: Find
             if contains(text, &CELERY) {
                 celery.give_up();
             }
-            Vec::new()
+            text::programs(text)
         };
         let start = || Span::new(sources.add(path, text), 0..0);
         if contains(text, &RECEIVES) || contains(text, &RENEWALS) || contains(text, &RENEWING) {
@@ -291,6 +297,14 @@ pub(crate) fn programs_of(module: &Module, line: &dyn Fn(&TextRange) -> Span) ->
     found.map(|found| placed(found, false, line)).collect()
 }
 
+/// Returns the longest time that a single call of the functions `names` may wait.
+pub(crate) fn longest_wait(module: &Module, names: &[&str]) -> Option<Time> {
+    let calls = Calls::of(module);
+    waits::longest(module, &calls, |call| {
+        call.function.is_some_and(|name| names.contains(&name))
+    })
+}
+
 /// Returns the text of the file at `path` if it contains one of the words.
 fn marked(path: &Path, sources: &Sources) -> Option<String> {
     let bytes = sources.files().read(path, limits::MAX_SOURCE_SIZE).ok()?;
@@ -324,6 +338,7 @@ fn placed(found: Found, is_renewed: bool, line: &dyn Fn(&TextRange) -> Span) -> 
         span: line(&found.at),
         visibility: found.visibility.map(time),
         longest: found.longest.map(time),
+        wait: found.wait.map(time),
         renewal: match found.renewal {
             FoundRenewal::Heartbeat(every, extend_to) => Renewal::Heartbeat {
                 every: time(every),
@@ -357,7 +372,7 @@ fn found(module: &Module, text: &str, celery: &mut celery::Settings, judge: &mut
             calls
                 .all
                 .iter()
-                .filter_map(|call| of_sqs_consumer(module, &calls.constants, call.expression, judge)),
+                .filter_map(|call| of_sqs_consumer(module, &calls, call.expression, judge)),
         );
     }
     all.extend(of_receives(&calls, module));
@@ -367,10 +382,11 @@ fn found(module: &Module, text: &str, celery: &mut celery::Settings, judge: &mut
 /// Returns the program that `Consumer.create({ … })` of `sqs-consumer` starts.
 fn of_sqs_consumer<'m>(
     module: &'m Module,
-    constants: &Constants<'m>,
+    calls: &Calls<'m>,
     call: &'m Expression,
     judge: &mut Judge,
 ) -> Option<Found> {
+    let constants = &calls.constants;
     let options = calls::options_of(constants, call, |callee, is_new| {
         let is_consumer = |name: Option<&str>| name == Some("Consumer");
         if is_new {
@@ -395,11 +411,14 @@ fn of_sqs_consumer<'m>(
         _ => FoundRenewal::Unknown,
     };
     let visibility = visibility.ok().flatten();
-    // Other functions of the library delete only the messages that they return.
-    let handler = options.any("handleMessage").ok().flatten();
+    let option = |key| options.any(key).ok().flatten();
+    // A batch handler that returns messages has only these deleted.
+    let of_all = option("handleMessageBatch").filter(|one| !returns_value(one));
+    let handler = option("handleMessage").or(of_all);
+    let wait = handler.and_then(|handler| waits::of_handler(module, calls, handler));
     let hidden = handler.filter(|_| judge.left > 0).and_then(|handler| {
         judge.left -= 1;
-        (judge.find_hidden)(module, handler)
+        (judge.find_hidden)(module, handler, of_all.is_some())
     });
     let losses = hidden.map(|at| FoundLoss {
         kind: LossKind::Swallowed,
@@ -408,11 +427,25 @@ fn of_sqs_consumer<'m>(
     });
     Some(Found {
         visibility,
+        // The library stops waiting for the work before its calls do.
+        wait: wait.filter(|_| longest.is_none()),
         longest,
         renewal,
         losses: losses.into_iter().collect(),
         ..Found::new(queue, call.at.clone())
     })
+}
+
+/// Returns `true` unless `handler` is a function in which no statement returns a value.
+fn returns_value(handler: &Expression) -> bool {
+    fn returns(body: &[Statement]) -> bool {
+        let own = |one: &Statement| matches!(one.kind, StatementKind::Return(Some(_)));
+        body.iter().any(|one| own(one) || one.bodies().into_iter().any(returns))
+    }
+    match &handler.kind {
+        Term::Function(function) => returns(&function.body),
+        _ => true,
+    }
 }
 
 /// Returns the programs that receive messages with an SDK: one per queue of the file.
@@ -458,6 +491,7 @@ fn of_receives<'m>(calls: &Calls<'m>, module: &'m Module) -> Vec<Found> {
         found.together = found.together.take().filter(|(count, _)| is_sequence && *count > 1);
         if is_only {
             found.losses = losses::losses(calls, module);
+            found.wait = waits::after_receive(module, calls);
         }
         found.works_before_deletion = is_only && calls.works_before_deletion(is_script);
         found.renewal = match calls.heartbeat(is_script) {

@@ -10,12 +10,13 @@ use crate::graph::declared::{DeclaredConsumer, Duration};
 use crate::graph::limits;
 use crate::graph::{Condition, Function, Queue};
 
-/// Statistic of a declared time.
+/// Statistic of a declared time, or the time of one call as the code limits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Statistic {
     P50,
     P99,
     Max,
+    Call,
 }
 
 /// Declared processing time.
@@ -31,13 +32,23 @@ impl ProcessingTime {
             Statistic::P50 => declared.p50,
             Statistic::P99 => declared.p99,
             Statistic::Max => declared.max,
+            Statistic::Call => declared.call,
         };
         time.map(|time| ProcessingTime { time, which })
     }
 
-    /// Returns `max`, or else `p99`.
+    /// Returns the time that a single call may take.
+    pub(crate) fn of_call(time: Duration) -> Self {
+        ProcessingTime {
+            time,
+            which: Statistic::Call,
+        }
+    }
+
+    /// Returns `max`, or else `p99`, or else the time of a single call.
     pub(crate) fn longest(declared: &DeclaredConsumer) -> Option<Self> {
-        ProcessingTime::of(declared, Statistic::Max).or_else(|| ProcessingTime::of(declared, Statistic::P99))
+        let mut all = [Statistic::Max, Statistic::P99, Statistic::Call].into_iter();
+        all.find_map(|which| ProcessingTime::of(declared, which))
     }
 
     /// Returns `p50`.
@@ -54,7 +65,7 @@ impl ProcessingTime {
     /// beyond it take longer.
     pub(crate) fn fits_in<'a>(self, visibility: &'a Operand<'_>) -> Comparison<'a> {
         match self.which {
-            Statistic::Max => at_least(visibility, self),
+            Statistic::Max | Statistic::Call => at_least(visibility, self),
             Statistic::P50 | Statistic::P99 => above(visibility, self),
         }
     }
@@ -64,7 +75,7 @@ impl ProcessingTime {
         match self.which {
             Statistic::P50 => "p50",
             Statistic::P99 => "p99",
-            Statistic::Max => "max",
+            Statistic::Max | Statistic::Call => "max",
         }
     }
 
@@ -75,6 +86,7 @@ impl ProcessingTime {
             Statistic::P50 => format!("takes {time} or more for half of the messages"),
             Statistic::P99 => format!("takes {time} or more for one message in a hundred"),
             Statistic::Max => format!("may take {time} for a message"),
+            Statistic::Call => format!("may wait {time} for a single call"),
         }
     }
 
@@ -84,6 +96,7 @@ impl ProcessingTime {
             Statistic::P50 => "half of the messages take no longer than",
             Statistic::P99 => "99 of 100 messages take no longer than",
             Statistic::Max => "no message takes longer than",
+            Statistic::Call => "the call may wait",
         };
         match self.time.span {
             Some(span) => finding.label(span, format!("{said} {}", self.time)),

@@ -7,7 +7,7 @@ use crate::words::is_harmless;
 use rustc_hash::FxHashSet;
 
 /// Calls that receive messages, by their last name.
-const RECEIVES: [&str; 4] = [
+pub(super) const RECEIVES: [&str; 4] = [
     "ReceiveMessageCommand",
     "receiveMessage",
     "receive_message",

@@ -7,7 +7,7 @@
 use super::calls::Calls;
 use super::constants::{Constant, Constants};
 use super::{Found, FoundRenewal, PolledQueue, Time, milliseconds, queue_of};
-use crate::read::syntax::{Expression, Term};
+use crate::read::syntax::{Expression, Operator, Term};
 use std::path::{Path, PathBuf};
 
 /// Arguments of a task that override the settings.
@@ -59,7 +59,11 @@ impl Settings {
             );
             for (key, value) in named {
                 match key.as_deref() {
-                    Some("countdown" | "default_retry_delay") if delays => self.delay(constants, value),
+                    Some("countdown" | "default_retry_delay") if delays => {
+                        let time = constants.number(value).and_then(|number| milliseconds(number, 1000.0));
+                        self.delay(time, value);
+                    }
+                    Some("eta") if delays => self.delay(distance(constants, value), value),
                     Some(key) if OF_TASKS.contains(&key) => self.is_ambiguous = true,
                     Some(key) if configures => self.set(constants, key, value),
                     _ => {}
@@ -69,8 +73,7 @@ impl Settings {
     }
 
     /// Adds a delay, in which a worker already holds the task.
-    fn delay(&mut self, constants: &Constants<'_>, value: &Expression) {
-        let time = constants.number(value).and_then(|number| milliseconds(number, 1000.0));
+    fn delay(&mut self, time: Option<i64>, value: &Expression) {
         let longest = self.countdown_here.as_ref().map_or(0, |(longest, _)| *longest);
         if let Some(time) = time.filter(|time| *time > longest) {
             self.countdown_here = Some((time, value.at.clone()));
@@ -149,6 +152,50 @@ impl Settings {
             countdown,
         })
     }
+}
+
+/// Units of `timedelta`, in milliseconds.
+const UNITS: [(&str, f64); 6] = [
+    ("milliseconds", 1.0),
+    ("seconds", 1000.0),
+    ("minutes", 60_000.0),
+    ("hours", 3_600_000.0),
+    ("days", 86_400_000.0),
+    ("weeks", 604_800_000.0),
+];
+
+/// Returns the distance of `eta` from now: `datetime.now(utc) + timedelta(hours=2)`.
+fn distance(constants: &Constants<'_>, eta: &Expression) -> Option<i64> {
+    let eta = match &eta.kind {
+        Term::Name(name) => constants.value(name)?,
+        _ => eta,
+    };
+    let Term::Binary(Operator::Add, parts) = &eta.kind else {
+        return None;
+    };
+    let (now, distance) = (&parts[0], &parts[1]);
+    let is_now = |of: &Expression| matches!(of.last_name(), Some("now" | "utcnow"));
+    let Term::Call { callee, .. } = &now.kind else {
+        return None;
+    };
+    let Term::Call {
+        callee: of,
+        arguments,
+        named,
+        ..
+    } = &distance.kind
+    else {
+        return None;
+    };
+    if !is_now(callee) || of.last_name() != Some("timedelta") || !arguments.is_empty() {
+        return None;
+    }
+    let parts = named.iter().map(|(key, value)| {
+        let (_, unit) = UNITS.iter().find(|(unit, _)| key.as_deref() == Some(unit))?;
+        Some(constants.number(value)? * unit)
+    });
+    // A distance of more than a day counts as a day, which is beyond any visibility timeout.
+    milliseconds(parts.sum::<Option<f64>>()?.min(86_400_000.0), 1.0)
 }
 
 /// Returns the queues of `predefined_queues`, each with its location.

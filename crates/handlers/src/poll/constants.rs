@@ -220,7 +220,7 @@ fn read_variable<'m>(callee: &'m Expression, arguments: &'m [Expression]) -> Opt
 }
 
 /// Returns `true` if `name` has the form of an environment variable.
-fn is_variable(name: &str) -> bool {
+pub(crate) fn is_variable(name: &str) -> bool {
     name.contains(|one: char| one.is_ascii_uppercase())
         && name
             .chars()

@@ -86,37 +86,50 @@ struct Tokens<'s> {
     all: Vec<&'s str>,
 }
 
+/// Returns the words and signs of `source`, with its texts in double quotes if `with_texts` is `true`. Comments and other
+/// texts are skipped.
+pub(crate) fn words(source: &str, with_texts: bool) -> Vec<&str> {
+    let mut all = Vec::new();
+    let bytes = source.as_bytes();
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let skipped = match rest {
+            [b'/', b'/', ..] => length(rest, b"\n", false),
+            [b'/', b'*', ..] => 2 + length(&rest[2..], b"*/", false),
+            [b'"', b'"', b'"', ..] => 3 + length(&rest[3..], b"\"\"\"", false),
+            [b'@', b'"', ..] => 2 + length(&rest[2..], b"\"", false),
+            [b'"', ..] => {
+                let length = 1 + length(&rest[1..], b"\"", true);
+                all.extend(source.get(at..at + length).filter(|_| with_texts));
+                length
+            }
+            [b'`', ..] => 1 + length(&rest[1..], b"`", false),
+            // A character, and not a lifetime of Rust.
+            [b'\'', b'\\', ..] => 1 + length(&rest[1..], b"'", true),
+            [b'\'', _, b'\'', ..] => 3,
+            [byte, ..] if byte.is_ascii_whitespace() => 1,
+            _ => 0,
+        };
+        if skipped > 0 {
+            at += skipped;
+            continue;
+        }
+        let word = rest.iter().take_while(|byte| is_word(byte)).count();
+        let length = word.max(1);
+        all.push(source.get(at..at + length).unwrap_or("?"));
+        at += length;
+    }
+    all
+}
+
 impl<'s> Tokens<'s> {
     fn of(source: &'s str) -> Self {
-        let mut all = Vec::new();
-        let bytes = source.as_bytes();
-        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
-        let mut at = 0;
-        while at < bytes.len() {
-            let rest = &bytes[at..];
-            let skipped = match rest {
-                [b'/', b'/', ..] => length(rest, b"\n", false),
-                [b'/', b'*', ..] => 2 + length(&rest[2..], b"*/", false),
-                [b'"', b'"', b'"', ..] => 3 + length(&rest[3..], b"\"\"\"", false),
-                [b'@', b'"', ..] => 2 + length(&rest[2..], b"\"", false),
-                [b'"', ..] => 1 + length(&rest[1..], b"\"", true),
-                [b'`', ..] => 1 + length(&rest[1..], b"`", false),
-                // A character, and not a lifetime of Rust.
-                [b'\'', b'\\', ..] => 1 + length(&rest[1..], b"'", true),
-                [b'\'', _, b'\'', ..] => 3,
-                [byte, ..] if byte.is_ascii_whitespace() => 1,
-                _ => 0,
-            };
-            if skipped > 0 {
-                at += skipped;
-                continue;
-            }
-            let word = rest.iter().take_while(|byte| is_word(byte)).count();
-            let length = word.max(1);
-            all.push(source.get(at..at + length).unwrap_or("?"));
-            at += length;
+        Tokens {
+            source,
+            all: words(source, false),
         }
-        Tokens { source, all }
     }
 
     fn offset(&self, token: usize) -> usize {

@@ -110,13 +110,13 @@ pub(crate) fn facts<'m>(loaded: &Machine<'m>, name: &str, made: Made, source: &s
     Some(entry.facts(&machine, source))
 }
 
-/// Returns where `handler`, which gets a message of a library, hides a failure of its work on each path. The library then
-/// deletes the message, unless the function returns an empty object.
-pub(crate) fn hides_failures<'m>(module: &'m Module, handler: &'m Expression) -> Option<TextRange> {
+/// Returns where `handler`, which gets a message of a library, or several, hides a failure of its work on each path. The
+/// library then deletes the message, unless the function returns an empty object.
+pub(crate) fn hides_failures<'m>(module: &'m Module, handler: &'m Expression, gets_all: bool) -> Option<TextRange> {
     let mut machine = Machine::load(module);
     let value = machine.evaluate(handler).ok()?;
     let (mut entry, machine) = Entry::with(machine, value)?;
-    entry.is_of_message = true;
+    entry.is_of_message = !gets_all;
     entry.is_of_library = true;
     let facts = entry.facts(&machine, "");
     let is_always = facts.caught_call.is_none();
@@ -382,6 +382,8 @@ impl<'m> Entry<'m> {
         let arguments = if self.is_of_message {
             machine.current = machine.failing;
             vec![Value::Unknown(machine.failing)]
+        } else if self.is_of_library {
+            vec![Value::List(machine.records)]
         } else if machine.module.is_script {
             vec![Value::Event, Value::Context, Value::Callback]
         } else {
