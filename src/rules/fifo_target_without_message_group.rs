@@ -60,6 +60,7 @@ fn judge(
 mod tests {
     use super::RULE;
     use crate::testing::Dialect::{CloudFormation, Sam, Serverless, Terraform};
+    use crate::testing::check_file_cases;
 
     #[test]
     fn fifo_target_without_message_group_is_flagged() {
@@ -119,6 +120,33 @@ Resources:
                 "#,
             );
         }
+    }
+
+    #[test]
+    fn task_of_a_plugin_of_the_serverless_framework_is_checked() {
+        let service = "
+service: s
+provider: {name: aws, region: eu-west-1}
+plugins: [<plugin>]
+stepFunctions:
+  stateMachines:
+    ship:
+      definition:
+        StartAt: Send
+        States:
+          Send: {Type: Task, Resource: 'arn:aws:states:::sqs:sendMessage', End: true, Parameters: {QueueUrl: !Ref Q<group>}}
+resources: {Resources: {Q: {Type: AWS::SQS::Queue, Properties: {QueueName: q.fifo, FifoQueue: true}}}}
+";
+        check_file_cases(
+            &RULE,
+            &[("serverless.yml", service)],
+            "
+            plugin                    | group               | finding
+            serverless-step-functions |                     | error
+            serverless-step-functions | , MessageGroupId: a |
+            serverless-offline        |                     |
+            ",
+        );
     }
 
     #[test]

@@ -116,6 +116,7 @@ fn blocks(delivery: &Delivery<'_>, key: &Known<'_, Option<Link>>) -> Finding {
 #[cfg(test)]
 mod tests {
     use super::RULE;
+    use crate::testing::Dialect::CloudFormation;
     use crate::testing::queue;
 
     #[test]
@@ -138,6 +139,30 @@ resource "aws_sns_topic_subscription" "s" {
             ",
         );
         queue().check(&RULE, "queue.key | finding\n alias/aws/sqs |");
+    }
+
+    #[test]
+    fn notification_that_cdk_sets_is_checked() {
+        CloudFormation.check_cases(
+            &RULE,
+            "
+Resources:
+  Q: {Type: AWS::SQS::Queue, Properties: {<key>}}
+  B: {Type: AWS::S3::Bucket}
+  N:
+    Type: Custom::S3BucketNotifications
+    Properties:
+      BucketName: !Ref B
+      NotificationConfiguration: {QueueConfigurations: [{Events: ['s3:ObjectCreated:*'], QueueArn: !GetAtt <queue>.Arn}]}
+  Other: {Type: AWS::SQS::Queue}
+",
+            "
+            key                            | queue | finding
+            KmsMasterKeyId: alias/aws/sqs  | Q     | 1
+            KmsMasterKeyId: alias/aws/sqs  | Other |
+            SqsManagedSseEnabled: true     | Q     |
+            ",
+        );
     }
 
     #[test]

@@ -68,7 +68,7 @@ fn substitute(node: &mut Node, values: &[Entry], left: &mut usize) {
     match &mut node.value {
         Value::Mapping(entries) => {
             // Text of `Fn::Sub` has placeholders of its own.
-            let entries = entries.iter_mut().filter(|entry| !entry.key.starts_with("Fn::"));
+            let entries = entries.iter_mut().filter(|entry| &*entry.key != "Fn::Sub");
             entries.for_each(|entry| substitute(&mut entry.value, values, left));
         }
         Value::Sequence(items) => items.iter_mut().for_each(|item| substitute(item, values, left)),
