@@ -37,7 +37,7 @@ pub mod workers;
 
 pub use ::handlers::{
     Code, CodeSource, ContinuesAfterFailure, Defect, Fact, Handler, KeyRead, Loss, LossKind, Outcome,
-    PolledQueue as QueueReference, Response, Unread,
+    PolledQueue as QueueReference, Response, SNS_ENVELOPE, Unread,
 };
 pub use ::knowledge::{
     Bounds, Cause, Form, Input, Knowledge, Origin, Origins, Pattern, Published, Reason, SetBy, Store, Target,

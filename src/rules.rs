@@ -15,6 +15,7 @@ mod batch_item_failures_incomplete;
 mod batch_item_failures_malformed;
 mod batch_item_failures_never_returned;
 mod batch_item_failures_unreported;
+mod batch_send_failures_ignored;
 mod batch_size_out_of_range;
 mod batch_size_without_window;
 mod batching_window_out_of_range;
@@ -136,6 +137,7 @@ mod redrive_policy_overwritten;
 mod redrive_target_not_a_queue;
 mod reserved_concurrency_too_low;
 mod reserved_concurrency_zero;
+mod response_not_json;
 mod retries_outlast_retention;
 mod s3_test_event_unhandled;
 mod sam_subscription_enabled_ignored;
@@ -539,6 +541,8 @@ pub static RULES: &[&Rule<'static>] = &[
     &claim_never_released::RULE,
     &body_parsed_outside_try::RULE,
     &execution_not_idempotent::RULE,
+    &batch_send_failures_ignored::RULE,
+    &response_not_json::RULE,
     &handler_polls_own_queue::RULE,
     &batch_item_failures_malformed::RULE,
     &handler_function_missing::RULE,
@@ -594,13 +598,14 @@ static PRECEDENCE: &[(&Rule, &[&Rule])] = &[
         &[
             &batch_item_failures_ignored::RULE,
             &handler_swallows_failures::RULE,
+            &response_not_json::RULE,
             // A misspelled response type is not a missing one.
             &function_response_type_unknown::RULE,
         ],
     ),
     (
         &batch_item_failures_never_returned::RULE,
-        &[&handler_swallows_failures::RULE],
+        &[&handler_swallows_failures::RULE, &response_not_json::RULE],
     ),
     (
         &visibility_timeout_below_function_timeout::RULE,

@@ -1,8 +1,8 @@
 //! Flags filters on message fields for queues whose messages all arrive in an SNS envelope.
 
 use super::prelude::*;
-use crate::graph::Attribute;
 use crate::graph::delivery::Subscription;
+use crate::graph::{Attribute, SNS_ENVELOPE};
 use crate::rules::shared::envelopes::{delivering, subscribed};
 use crate::rules::shared::patterns::all;
 use serde_json::{Map, Value};
@@ -13,22 +13,6 @@ pub(super) static RULE: Rule = rule!(
     Severity::Warning,
     "a filter asks for fields that SNS's envelope hides, so every message is deleted"
 );
-
-/// Top-level keys of a message that SNS sends without raw message delivery.
-/// <https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html>
-const ENVELOPE: [&str; 11] = [
-    "Message",
-    "MessageAttributes",
-    "MessageId",
-    "SequenceNumber",
-    "Signature",
-    "SignatureVersion",
-    "SigningCertURL",
-    "Subject",
-    "Timestamp",
-    "TopicArn",
-    "Type",
-];
 
 fn check(findings: &mut Findings<'_>) {
     for (queue, consumptions) in findings.graph.polled() {
@@ -64,7 +48,7 @@ fn check(findings: &mut Findings<'_>) {
 fn outside(pattern: &Map<String, Value>) -> Option<&str> {
     let body = pattern.get("body")?.as_object()?;
     let asks = |(key, value): &(&String, &Value)| {
-        let is_of_envelope = ENVELOPE.contains(&key.as_str()) || key.starts_with("Unsubscribe") || key.starts_with('$');
+        let is_of_envelope = SNS_ENVELOPE.contains(&key.as_str()) || key.starts_with('$');
         // A requirement that a key does not exist is met.
         !is_of_envelope && !value.to_string().contains("\"exists\":false")
     };

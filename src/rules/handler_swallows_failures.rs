@@ -22,7 +22,9 @@ fn check(findings: &mut Findings<'_>) {
             for source in findings.polled_queues(mapping, &handled.when) {
                 let lost = unawaited(mapping, &handled, &source).or_else(|| swallowed(mapping, &handled, &source));
                 let emptied = handled.handler.defect(Defect::EmptiedFullBatch);
-                let lost = lost.filter(|_| !is_retried);
+                let lost = lost
+                    .filter(|_| !is_retried)
+                    .or_else(|| never_run(mapping, &handled, &source));
                 let lost = lost.or_else(|| emptied.map(|caught| emptied_batch(mapping, &handled, &source, caught)));
                 if let Some(finding) = lost {
                     findings.report(&source.when, mapping, finding);
@@ -64,6 +66,18 @@ fn unawaited(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, source:
     let help = "go through the records with `for (const record of event.Records) { await … }`, or wait for all with \
                 `await Promise.all(event.Records.map(…))`";
     Some(lost(mapping, headline, begun).help(help))
+}
+
+fn never_run(mapping: &EventSourceMapping, handled: &InvokedHandler<'_>, source: &PolledQueue<'_>) -> Option<Finding> {
+    let created = handled.handler.defect(Defect::NeverRun)?;
+    let headline = format!(
+        "{} creates a generator for its work on the messages of {} and never runs it: Lambda deletes them unprocessed",
+        handled.function, source.shown
+    );
+    Some(
+        lost(mapping, headline, created)
+            .help("go through the generator in a loop, or do the work in a function without `yield`"),
+    )
 }
 
 fn emptied_batch(

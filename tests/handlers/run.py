@@ -8,6 +8,7 @@ second message does not fail but is of another kind.
 import asyncio
 import contextlib
 import io
+import json
 import logging
 import os
 import sys
@@ -179,6 +180,8 @@ def run(path, fails="m2", body='{"id": "m2", "kind": "a"}'):
     with open(path, encoding="utf-8") as file:
         exec(compile(file.read(), path, "exec"), scope)
     result = scope["handler"]({"Records": records}, None)
+    # Lambda fails the invocation if it cannot convert the response.
+    json.dumps(result)
     requests.extend([("read", {})] if records.is_read else [])
     return result
 

@@ -5,6 +5,23 @@ use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// Top-level keys of a message that SNS sends without raw message delivery.
+/// <https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html>
+pub const SNS_ENVELOPE: [&str; 12] = [
+    "Message",
+    "MessageAttributes",
+    "MessageId",
+    "SequenceNumber",
+    "Signature",
+    "SignatureVersion",
+    "SigningCertURL",
+    "Subject",
+    "Timestamp",
+    "TopicArn",
+    "Type",
+    "UnsubscribeURL",
+];
+
 /// Location of a function's source code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Code {
@@ -99,6 +116,14 @@ pub enum Defect {
     RepeatedJob,
     /// All messages of a batch fail, and the response is empty.
     EmptiedFullBatch,
+    /// The work is in a generator that nothing runs.
+    NeverRun,
+    /// A request succeeds although entries of it may fail, and nothing reads which ones.
+    IgnoredEntries,
+    /// Lambda cannot convert the response to JSON, on any path.
+    NeverJson,
+    /// Lambda cannot convert the response to JSON, on some path.
+    NotAlwaysJson,
     /// A body that cannot be parsed fails the whole batch, although failures are reported.
     ParsedOutsideTry,
 }
@@ -247,6 +272,9 @@ impl Defect {
             Defect::EmptiedFullBatch => "the error ends here, and the response of the processor is empty",
             Defect::ParsedOutsideTry => "no `try` that reports the message surrounds this",
             Defect::RepeatedJob => "each delivery submits another job",
+            Defect::NeverRun => "nothing runs this generator",
+            Defect::IgnoredEntries => "this succeeds even if entries of it fail, and nothing reads which ones",
+            Defect::NeverJson | Defect::NotAlwaysJson => "Lambda cannot convert this to JSON",
         }
     }
 }

@@ -11,7 +11,7 @@ mod words;
 
 pub use facts::{
     Code, CodeSource, ContinuesAfterFailure, Defect, Fact, Handler, KeyRead, Outcome, PolledQueue, RecordReads,
-    Response, Unread,
+    Response, SNS_ENVELOPE, Unread,
 };
 pub use poll::{Loss, LossKind, PollingProgram, Programs, Renewal, StatedTime};
 
@@ -292,7 +292,7 @@ fn syntax_of(located: &Located, shown: &str, sources: &Sources) -> Result<Syntax
                     module.empties_full_batch =
                         says && versions::empties_full_batch(path, module.is_script, sources.files());
                     module.records_used = imported::records_used(path, text, sources);
-                    module.catching = imported::catching(path, text, &module, sources);
+                    module.own = imported::own(path, &module, sources);
                 }
                 return Ok(Syntax::Parsed(module));
             }
@@ -386,6 +386,17 @@ impl<'l> Places<'l> {
             let found = facts.queues.iter().filter(|(.., is_polled)| *is_polled == are_polled);
             found.map(|(queue, at, _)| (queue.clone(), self.span(at))).collect()
         };
+        let unconverted = facts.unmarshalable.as_ref().map(|(at, what)| {
+            let defect = if facts.is_never_converted {
+                Defect::NeverJson
+            } else {
+                Defect::NotAlwaysJson
+            };
+            (
+                defect,
+                self.fact(at, &format!("{}: it is, or contains, {what}", defect.words())),
+            )
+        });
         Handler {
             name: self.name_of(facts.function).into(),
             place: self.span(&facts.function.at),
@@ -424,6 +435,7 @@ impl<'l> Places<'l> {
             polls: queues(true),
             defects: (facts.defects.into_iter())
                 .map(|(defect, at)| (defect, self.fact(&at, defect.words())))
+                .chain(unconverted)
                 .collect(),
         }
     }

@@ -73,6 +73,8 @@ pub(crate) const MAX_NOTED_TEXTS: usize = 60;
 pub(crate) const MAX_COPIED: usize = 60_000;
 /// Number of copied items that count as a step of all paths.
 pub(crate) const COPIED_PER_STEP: usize = 16;
+/// Maximum number of functions in a table of which one is called.
+pub(crate) const MAX_TABLE: usize = 6;
 /// Maximum depth of nested execution.
 pub(crate) const MAX_EXECUTION_DEPTH: u32 = 160;
 /// Maximum number of paths.

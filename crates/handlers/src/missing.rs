@@ -31,6 +31,10 @@ const MOST_NAMED: usize = 12;
 /// Returns the names of the functions that a file has, if it is understood and certainly lacks `name`.
 pub(crate) fn functions_instead(module: &Module, text: &str, name: &str) -> Option<Vec<Arc<str>>> {
     if module.is_script {
+        // `const own = module.exports = {}`
+        if text.contains("= module.exports") {
+            return None;
+        }
         let tokens = tokens(text);
         let lacks =
             exports::origin(text, Language::Script, name) == Defined::Nowhere && exports_are_known(&tokens, name);

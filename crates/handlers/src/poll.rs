@@ -291,6 +291,11 @@ pub(crate) fn constants(module: &Module) -> Constants<'_> {
     Calls::of(module).constants
 }
 
+/// Returns the calls in `module` whose results are dropped, or in variables that only logs read.
+pub(crate) fn unused_results(module: &Module) -> Vec<&Expression> {
+    Calls::of(module).unused_results()
+}
+
 /// Returns the programs in `module` that poll queues with an SDK.
 pub(crate) fn programs_of(module: &Module, line: &dyn Fn(&TextRange) -> Span) -> Vec<PollingProgram> {
     let found = of_receives(&Calls::of(module), module).into_iter();

@@ -50,7 +50,7 @@ pub(crate) const MIDDLEWARE: &str = "@middy/sqs-partial-batch-failure";
 static TRANSPARENT: Words = Words::new(|| {
     words(
         "async_batch_processor batch_processor asynccontextmanager bind cached_property contextmanager capture captureLambdaHandler capture_lambda_handler \
-     capture_method event_parser event_source idempotent idempotent_function injectLambdaContext \
+     captureMethod capture_method event_parser event_source idempotent idempotent_function injectLambdaContext \
      inject_lambda_context logMetrics log_metrics middy staticmethod wraps",
     )
 });
@@ -61,7 +61,7 @@ static FUNCTIONS: Words = Words::new(|| {
         "Boolean Error Number String abs all any bool captureException capture_exception decodeURIComponent \
      deepcopy dict dumps encodeURIComponent enumerate filter float getattr hasattr int isinstance iter len list \
      loads marshall max min parseFloat parseInt pprint print randomUUID range repr round set sleep sorted str \
-     structuredClone sum tuple type unmarshall unquote_plus uuid4 uuidv4 zip",
+     structuredClone sum tuple type unmarshall unquote_plus typeof uuid4 uuidv4 void zip",
     )
 });
 

@@ -139,7 +139,7 @@ async def main(event):
 async def one(record):
     await ship_later(record)
 
-#: task group · retried · silent: other code gets a promise
+#: task group · retried
 def handler(event, context):
     asyncio.run(main(event))
 async def main(event):
@@ -149,7 +149,7 @@ async def main(event):
 async def one(record):
     await ship_later(record)
 
-#: wait, results raised · retried · silent: other code gets a promise
+#: wait, results raised · retried
 def handler(event, context):
     asyncio.run(main(event))
 async def main(event):

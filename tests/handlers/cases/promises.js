@@ -218,7 +218,7 @@ exports.handler = async (event) => {
   }
 };
 
-//: promise of callbacks · retried · silent: other code gets a function
+//: promise of callbacks · retried
 exports.handler = async (event) => {
   for (const record of event.Records) {
     await new Promise((resolve, reject) => { ship(record).then(resolve, reject); });

@@ -66,7 +66,7 @@ exports.handler = (event) =>
     Promise.resolve(),
   );
 
-//: for await over promises · retried · silent: promises fail while another one is awaited
+//: for await over promises · retried
 exports.handler = async (event) => {
   for await (const done of event.Records.map((record) => ship(record))) {
     console.log(done);

@@ -89,7 +89,7 @@ def handler(event, context):
         if future.exception() is not None:
             raise future.exception()
 
-#: a task group · retried · silent: task groups are not followed
+#: a task group · retried
 async def main(records):
     async with asyncio.TaskGroup() as group:
         for record in records:

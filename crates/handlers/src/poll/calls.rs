@@ -3,7 +3,7 @@
 use super::constants::{Constant, Constants, Undetermined, entry};
 use super::{PolledQueue, Time, milliseconds, queue_of};
 use crate::read::syntax::{Class, Expression, Function, Module, Statement, StatementKind, Term, TextRange};
-use crate::words::is_harmless;
+use crate::words::{is_harmless, says_log};
 use rustc_hash::FxHashSet;
 
 /// Calls that receive messages, by their last name.
@@ -109,6 +109,10 @@ pub(crate) struct Calls<'m> {
     awaited: FxHashSet<TextRange>,
     /// Assignments of settings, with the last name of their targets.
     pub(crate) settings: Vec<(&'m str, &'m Expression)>,
+    /// Calls whose results are dropped or assigned, with the variable.
+    results: Vec<(&'m Expression, Option<&'m str>)>,
+    /// Names that other code than a log reads.
+    used: FxHashSet<&'m str>,
     periods: Vec<Period<'m>>,
     function: Option<&'m str>,
     period: Option<usize>,
@@ -136,11 +140,18 @@ impl<'m> Calls<'m> {
 
     fn statement(&mut self, statement: &'m Statement) {
         match &statement.kind {
-            StatementKind::Expression(value) => self.expression(value),
+            StatementKind::Expression(value) => {
+                self.results.push((call_of(value), None));
+                self.expression(value);
+            }
             StatementKind::Return(value) | StatementKind::Raise(value) => self.optional(value.as_ref()),
             StatementKind::Assign { target, value, .. } => {
                 self.assign(target, value);
-                self.expression(target);
+                if let Some(name) = target.name() {
+                    self.results.push((call_of(value), Some(&**name)));
+                } else {
+                    self.expression(target);
+                }
                 self.expression_named(target.last_name(), value);
             }
             StatementKind::Loop(one) => {
@@ -234,6 +245,13 @@ impl<'m> Calls<'m> {
                 for (key, value) in entries {
                     self.expression_named(key.as_deref(), value);
                 }
+            }
+            Term::Name(name) => _ = self.used.insert(name),
+            Term::Call { callee, arguments, .. } if says_log(callee) || callee.last_name() == Some("print") => {
+                let used = std::mem::take(&mut self.used);
+                self.call(value, callee, arguments);
+                value.parts().into_iter().for_each(|part| self.expression(part));
+                self.used = used;
             }
             Term::Call { callee, arguments, .. } => {
                 self.call(value, callee, arguments);
@@ -340,6 +358,13 @@ impl<'m> Calls<'m> {
         })
     }
 
+    /// Returns the calls whose results nothing but a log reads.
+    pub(crate) fn unused_results(self) -> Vec<&'m Expression> {
+        let is_unused = |name: &Option<&str>| name.is_none_or(|name| !self.used.contains(name));
+        let unused = self.results.iter().filter(|(_, name)| is_unused(name));
+        unused.map(|(call, _)| *call).collect()
+    }
+
     pub(super) fn is_awaited(&self, call: &Expression) -> bool {
         self.awaited.contains(&call.at)
     }
@@ -395,6 +420,18 @@ impl<'m> Calls<'m> {
         }
         let unit = if is_script { 1.0 } else { 1000.0 };
         time(self.constants.number(pause)?, unit, &pause.at)
+    }
+}
+
+/// Returns the call in `await call` or `call.promise()`.
+fn call_of(value: &Expression) -> &Expression {
+    match &value.kind {
+        Term::Await(inner) => call_of(inner),
+        Term::Call { callee, .. } => match &callee.kind {
+            Term::Member(of, name) if &**name == "promise" => &**of,
+            _ => value,
+        },
+        _ => value,
     }
 }
 

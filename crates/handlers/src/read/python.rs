@@ -132,8 +132,8 @@ impl Python<'_> {
             Stmt::Continue(_) => StatementKind::Continue(None),
             Stmt::Global(one) => self.outside(&one.names),
             Stmt::Nonlocal(one) => self.outside(&one.names),
-            Stmt::Import(one) => self.imported(None, &one.names),
-            Stmt::ImportFrom(one) => self.imported(one.module.as_ref(), &one.names),
+            Stmt::Import(one) => self.imported(None, 0, &one.names),
+            Stmt::ImportFrom(one) => self.imported(one.module.as_ref(), one.level, &one.names),
             Stmt::Delete(one) => {
                 StatementKind::Expression(expression(Term::Delete(self.all(&one.targets)), at.clone()))
             }
@@ -211,17 +211,19 @@ impl Python<'_> {
         }
     }
 
-    fn imported(&mut self, module: Option<&ast::Identifier>, names: &[ast::Alias]) -> StatementKind {
-        if let Some(module) = module {
-            self.word(&module.id);
-        }
-        let all = names.iter().map(|alias| {
-            self.word(&alias.name.id);
+    fn imported(&mut self, module: Option<&ast::Identifier>, level: u32, names: &[ast::Alias]) -> StatementKind {
+        let dots = ".".repeat(level as usize);
+        let mut all = Vec::new();
+        for alias in names {
+            let name = self.word(&alias.name.id);
+            let from = self.word(&format!("{dots}{}", module.map_or(&*name, |module| module.id.as_str())));
             let local = alias.asname.as_ref().unwrap_or(&alias.name);
             // `import a.b` binds `a`.
-            self.word(local.id.split('.').next().unwrap_or_default())
-        });
-        StatementKind::Import(all.collect())
+            let local = self.word(local.id.split('.').next().unwrap_or_default());
+            self.syntax.add_imports(&[local.clone()], &from);
+            all.push(local);
+        }
+        StatementKind::Import(all)
     }
 
     fn case(&mut self, case: &ast::MatchCase) -> Case {

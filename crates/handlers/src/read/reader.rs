@@ -55,6 +55,12 @@ impl<'s> SyntaxReader<'s> {
         word
     }
 
+    /// Notes the file that names are imported from.
+    pub(crate) fn add_imports(&mut self, names: &[Arc<str>], from: &Arc<str>) {
+        let all = names.iter().map(|name| (name.clone(), from.clone()));
+        self.module.imports.extend(all);
+    }
+
     /// Notes that a member of the expression that ends at `end` is read only if there is one.
     pub(crate) fn add_optional(&mut self, end: usize) {
         self.module.optional.insert(end);

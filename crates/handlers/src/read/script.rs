@@ -102,6 +102,7 @@ impl Script<'_> {
                 target: self.left(&one.left),
                 over: Some(self.expression(&one.right)),
                 body: self.body(&one.body),
+                is_awaited: one.r#await,
                 ..Loop::default()
             })),
             ast::Statement::ForInStatement(one) => self.for_in(one, label),
@@ -250,7 +251,7 @@ impl Script<'_> {
         let at = range(node.span());
         match node {
             ast::ModuleDeclaration::ImportDeclaration(one) => {
-                self.word(&one.source.value);
+                let from = self.word(&one.source.value);
                 let specifiers = one.specifiers.iter().flatten();
                 let names = specifiers.map(|one| match one {
                     ast::ImportDeclarationSpecifier::ImportSpecifier(one) => {
@@ -264,6 +265,7 @@ impl Script<'_> {
                 if one.source.value.starts_with('.') {
                     self.1.extend(names.iter().cloned());
                 }
+                self.0.add_imports(&names, &from);
                 let kind = StatementKind::Import(names);
                 all.push(Statement { kind, at });
             }
@@ -332,6 +334,24 @@ impl Script<'_> {
                 ast::ClassElement::MethodDefinition(one) => {
                     let mut function = self.function(&one.value, at.clone());
                     function.name = one.key.name().map(|name| self.word(&name));
+                    // `constructor(private readonly orders: Orders)` declares a field.
+                    let fields = one.value.params.items.iter();
+                    let fields = fields.filter(|field| field.accessibility.is_some() || field.readonly);
+                    for field in fields.filter_map(|field| field.pattern.get_identifier_name()) {
+                        let name = self.word(&field);
+                        let this = expression(Term::Name("this".into()), at.clone());
+                        let target = expression(Term::Member(Box::new(this), name.clone()), at.clone());
+                        let value = expression(Term::Name(name), at.clone());
+                        let kind = StatementKind::Assign {
+                            target,
+                            value,
+                            declares: Declares::No,
+                        };
+                        function.body.insert(0, Statement { kind, at: at.clone() });
+                    }
+                    function.decorators = (one.decorators.iter())
+                        .map(|one| self.expression(&one.expression))
+                        .collect();
                     function.role = match one.kind {
                         ast::MethodDefinitionKind::Get => Role::Get,
                         ast::MethodDefinitionKind::Set => Role::Set,

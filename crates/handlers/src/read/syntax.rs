@@ -17,8 +17,10 @@ pub(crate) struct Module {
     pub(crate) promises: rustc_hash::FxHashMap<Arc<str>, bool>,
     /// Records that imported functions use of an event that they get.
     pub(crate) records_used: rustc_hash::FxHashMap<Arc<str>, u8>,
-    /// Imported classes whose files handle exceptions.
-    pub(crate) catching: rustc_hash::FxHashSet<Arc<str>>,
+    /// Files that names are imported from, as written.
+    pub(crate) imports: rustc_hash::FxHashMap<Arc<str>, Arc<str>>,
+    /// Those of the repository, whose functions may handle the failures of their calls.
+    pub(crate) own: rustc_hash::FxHashSet<Arc<str>>,
     /// Ends of the objects of `of?.member`.
     pub(crate) optional: rustc_hash::FxHashSet<usize>,
     /// `true` if the response of Powertools' processor is known to be empty after all messages failed.
@@ -202,6 +204,8 @@ pub(crate) struct Loop {
     pub(crate) otherwise: Vec<Statement>,
     /// `true` if the test follows the body.
     pub(crate) is_tested_last: bool,
+    /// `true` if it waits for each item.
+    pub(crate) is_awaited: bool,
 }
 
 /// A case of a `switch` or `match`.

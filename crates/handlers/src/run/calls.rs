@@ -1,7 +1,7 @@
 //! Calls: of functions in the file, and of code elsewhere, which may fail.
 
 use super::machine::{Frame, Machine};
-use super::values::{ALL, Closure, Evaluated, Flow, Id, Object, Scheduled, Value};
+use super::values::{ALL, Closure, Evaluated, Flow, Id, OWN, Object, Scheduled, Value};
 use crate::limits;
 use crate::read::syntax::{Declares, Expression, Function, Role, StatementKind, Takes, Term, TextRange};
 use crate::words::{PROMISE_MEMBERS, is_transparent};
@@ -157,8 +157,14 @@ impl<'m> Machine<'m> {
         if arguments.all().any(|one| *one == Value::Event) {
             self.run.read = ALL;
         }
-        match called {
-            Some(function @ (Value::Function(_) | Value::Class(_) | Value::Object(_) | Value::Idempotent(_))) => {
+        match called.clone() {
+            Some(
+                function @ (Value::Function(_)
+                | Value::Class(_)
+                | Value::Object(_)
+                | Value::Idempotent(_)
+                | Value::Settle(..)),
+            ) => {
                 if arguments.is_open {
                     self.doubt();
                 }
@@ -181,6 +187,19 @@ impl<'m> Machine<'m> {
             return Ok(Value::Null);
         }
         self.force_arguments(callee, &mut arguments)?;
+        if let (Term::Name(name), Some(function @ Value::Function(_)), true) = (&callee.kind, arguments.get(0), *is_new)
+            && &**name == "Promise"
+        {
+            return self.new_promise(whole, &function.clone());
+        }
+        if let (Some("setTimeout" | "setImmediate"), Some(later @ (Value::Settle(..) | Value::Function(_)))) =
+            (callee.last_name(), arguments.get(0))
+            && !self.unsettled.is_empty()
+        {
+            // A promise waits for it.
+            let values = arguments.values.get(2..).unwrap_or_default().to_vec();
+            return self.call(&later.clone(), values, Vec::new(), whole);
+        }
         if let Some(known) = self.library(whole, callee, receiver.as_ref(), &arguments)? {
             return Ok(known);
         }
@@ -193,7 +212,20 @@ impl<'m> Machine<'m> {
         {
             return Ok(known);
         }
-        self.elsewhere(whole, callee, &receiver, &arguments, *is_new, is_awaited)
+        let from = match (&callee.kind, arguments.get(0)) {
+            (Term::Name(name), Some(Value::Text(from))) if matches!(&**name, "require" | "import") => Some(from),
+            _ => None,
+        };
+        let is_own = receiver.is_own()
+            || called.is_some_and(|called| called.is_own())
+            || from.is_some_and(|from| self.module.own.contains(from));
+        self.calls_own = is_own;
+        let result = self.elsewhere(whole, callee, &receiver, &arguments, *is_new, is_awaited);
+        self.calls_own = false;
+        Ok(match result? {
+            Value::Unknown(mask) if is_own => Value::Unknown(mask | OWN),
+            result => result,
+        })
     }
 
     /// Makes the lazy values among the arguments of code elsewhere.
@@ -273,8 +305,6 @@ impl<'m> Machine<'m> {
             "fail" => self.run.answer = self.run.answer.take().or(Some(Err(first))),
             _ => self.run.answer = self.run.answer.take().or(Some(Ok(first))),
         }
-        // An asynchronous handler goes on, and its result may be the first.
-        self.run.is_uncertain |= self.frames.first().is_some_and(|frame| frame.is_async);
     }
 
     pub(super) fn promise(&mut self, result: Result<Value, Value>, is_slow: bool, at: TextRange) -> Value {
@@ -324,10 +354,20 @@ impl<'m> Machine<'m> {
                 self.construct_base(*home, this, arguments, at)?;
                 Ok(Value::Null)
             }
-            Value::Object(_) => match self.method(callee, "__call__") {
+            Value::Object(id) => match self.method(callee, "__call__") {
                 Some(method) => self.invoke(&method, arguments, at),
-                None => Ok(Value::Unknown(0)),
+                None => {
+                    let first = arguments.get(0).cloned().unwrap_or(Value::Null);
+                    let task = self.task_method(at, *id, "", &arguments, first)?;
+                    Ok(task.unwrap_or(Value::Unknown(0)))
+                }
             },
+            Value::Settle(id, is_fulfilled) => {
+                let value = arguments.get(0).cloned().unwrap_or(Value::Null);
+                let result = if *is_fulfilled { self.settle(value) } else { Err(value) };
+                self.settle_as(*id, result);
+                Ok(Value::Null)
+            }
             Value::Callback => {
                 self.answer(&arguments);
                 Ok(Value::Null)
@@ -344,7 +384,10 @@ impl<'m> Machine<'m> {
                 if self.is_loading {
                     Ok(Value::Unknown(0))
                 } else {
-                    self.work(at, given, record, false)
+                    self.calls_own = callee.is_own();
+                    let done = self.work(at, given, record, false);
+                    self.calls_own = false;
+                    done
                 }
             }
         }
@@ -475,7 +518,13 @@ impl<'m> Machine<'m> {
                     let rest = self.list(rest);
                     self.opened(rest, arguments.is_open)
                 }
-                Takes::Named => self.object(std::mem::take(&mut named), 0..0),
+                Takes::Named => {
+                    let all = self.object(std::mem::take(&mut named), 0..0);
+                    if let (Value::Object(id), true) = (&all, arguments.is_open) {
+                        self.set_open(*id);
+                    }
+                    all
+                }
                 Takes::One | Takes::Positional => {
                     let by_name = parameter
                         .pattern
@@ -490,7 +539,9 @@ impl<'m> Machine<'m> {
                         (Some(value), _) => value,
                         (None, _) if arguments.is_open => Value::Unknown(0),
                         (None, Some(default)) => self.evaluate(default)?,
-                        (None, None) => Value::Null,
+                        (None, None) if self.module.is_script => Value::Null,
+                        // Python would raise an exception.
+                        (None, None) => Value::Unknown(0),
                     }
                 }
             };

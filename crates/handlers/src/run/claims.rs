@@ -129,7 +129,9 @@ pub(super) fn unreleased_claim(paths: &[Path<'_>]) -> Option<TextRange> {
         let again = || paths.iter().filter(|path| claims(path, EventKind::ClaimExists, call));
         let is_skipped = |path: &Path<'_>| {
             let works = path.run.events.iter().any(|event| event.kind == EventKind::Work);
-            path.has_returned && !works && !path.run.is_uncertain
+            // A message that the response names is delivered again.
+            let is_named = path.named.is_some_and(|named| named != 0);
+            path.has_returned && !works && !is_named && !path.run.is_uncertain
         };
         let is_lost = failed().next().is_some() && failed().all(is_kept);
         (is_lost && again().next().is_some() && again().all(is_skipped)).then(|| call.at.clone())

@@ -227,6 +227,23 @@ impl<'m> Machine<'m> {
         })
     }
 
+    /// Returns `true` if instances of the class are neither dictionaries, lists, texts nor numbers.
+    pub(super) fn is_plain_class(&self, id: Id) -> bool {
+        let is_data = |class: &Class| {
+            class
+                .bases
+                .iter()
+                .any(|base| !matches!(base_name(base), "ABC" | "Generic" | "Protocol" | "object"))
+        };
+        let Object::Class { class, bases, .. } = &self.heap[id] else {
+            return false;
+        };
+        if bases.iter().all(Option::is_some) {
+            return bases.iter().flatten().all(|base| self.is_plain_class(*base));
+        }
+        !is_data(class)
+    }
+
     fn is_record_class(&self, id: Id) -> bool {
         self.any_class(id, &|class| {
             let is_decorator = |one: &Expression| RECORD_DECORATORS.contains(&decorator_name(one));
@@ -240,6 +257,9 @@ impl<'m> Machine<'m> {
         let Object::Class { class, .. } = self.heap[id] else {
             return Ok(Value::Unknown(0));
         };
+        if class.bases.iter().any(|base| base_name(base) == "TypedDict") && arguments.values.is_empty() {
+            return Ok(self.object(arguments.named, at.at.clone()));
+        }
         let instance = self.object(Vec::new(), at.at.clone());
         if let Value::Object(made) = instance
             && let Object::Entries { class, .. } = &mut self.heap[made]
@@ -250,6 +270,7 @@ impl<'m> Machine<'m> {
         let is_strange = |class: &Class| {
             let is_known = |one: &Expression| RECORD_DECORATORS.contains(&decorator_name(one));
             class.is_created_elsewhere
+                || self.module.says(&["__set__", "__get__"])
                 || !class.decorators.iter().all(is_known)
                 || class.body.iter().any(|member| {
                     matches!(&member.kind, StatementKind::Function(function)
@@ -442,6 +463,12 @@ impl<'m> Machine<'m> {
             };
         }
         let name = class.last_name().unwrap_or_default();
+        match (value, name) {
+            (Value::Event, "dict") => return Some(true),
+            (Value::List(id), "list") if !self.sets.contains(id) => return Some(true),
+            (Value::List(_), "dict") => return Some(false),
+            _ => {}
+        }
         let is_raised = matches!(value, Value::Failure | Value::Error(..) | Value::Claimed);
         match (value, of) {
             (Value::Unknown(_) | Value::Variable(_) | Value::Event | Value::Record(_) | Value::Client, _) => None,

@@ -1,12 +1,10 @@
 //! Evaluates expressions.
 
-use super::calls::Arguments;
-use super::machine::{Machine, NOWHERE};
+use super::machine::Machine;
 use super::reads;
-use super::values::{ALL, Evaluated, Executed, Flow, Id, Object, Value, bit};
+use super::values::{Evaluated, Executed, Flow, Id, Object, Value};
 use crate::limits;
 use crate::read::syntax::{Clause, Declares, Expression, Logic, Operator, Term};
-use crate::words::PROMISE_MEMBERS;
 use std::sync::Arc;
 
 impl<'m> Machine<'m> {
@@ -341,204 +339,6 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Returns the method or function-valued entry `name` of an object.
-    pub(super) fn method(&mut self, of: &Value, name: &str) -> Option<Value> {
-        let Value::Object(id) = of else { return None };
-        if let Some(own) = self.entry(*id, name) {
-            return Some(own);
-        }
-        let Object::Entries { class, .. } = &self.heap[*id] else {
-            return None;
-        };
-        self.class_member((*class)?, name, of)
-    }
-
-    /// Returns the method `name` of an instance of a class of this file.
-    pub(super) fn instance_method(&mut self, of: &Value, name: &str) -> Option<Value> {
-        let Value::Object(id) = of else { return None };
-        match self.heap[*id] {
-            Object::Entries { class: Some(class), .. } => self.class_member(class, name, of),
-            _ => None,
-        }
-    }
-
-    /// Removes variables, items or entries.
-    fn deleted(&mut self, targets: &'m [Expression]) -> Evaluated {
-        for target in targets {
-            let (of, key) = match &target.kind {
-                Term::Member(of, name) => (self.evaluate(of)?, Some(name.clone())),
-                Term::Index(of, key) => {
-                    let of = self.evaluate(of)?;
-                    match self.evaluate(key)? {
-                        Value::Text(key) => (of, Some(key)),
-                        _ => (of, None),
-                    }
-                }
-                // `del items[:]`
-                Term::Call { callee, .. } => match &callee.kind {
-                    Term::Member(of, _) => (self.evaluate(of)?, None),
-                    _ => continue,
-                },
-                _ => continue,
-            };
-            match (&of, key) {
-                (Value::Object(id), Some(key)) => {
-                    if let Object::Entries { entries, .. } = &mut self.heap[*id] {
-                        entries.retain(|(known, _)| known.as_ref() != Some(&key));
-                    }
-                }
-                (of, _) => self.forget(of),
-            }
-        }
-        Ok(Value::Bool(true))
-    }
-
-    /// Returns the number of items of a list, if it is known.
-    fn length(&self, id: Id) -> Value {
-        match &self.heap[id] {
-            Object::List { items, is_open: false } => Value::Number(count(items.len())),
-            Object::Entries {
-                entries,
-                is_open: false,
-                ..
-            } => Value::Number(count(entries.len())),
-            _ => Value::Unknown(0),
-        }
-    }
-
-    pub(super) fn size(&self, value: &Value) -> Value {
-        match value {
-            Value::List(id) | Value::Object(id) => self.length(*id),
-            Value::Text(text) => Value::Number(count(text.len())),
-            other => Value::Unknown(self.mask(other)),
-        }
-    }
-
-    /// Returns the member `name` of a value.
-    pub(super) fn member(&mut self, of: &Value, name: &str) -> Evaluated {
-        let found = self.found_member(of, name);
-        if self.is_getter(&found) {
-            let found = match (&found, of) {
-                (Value::Function(id), Value::Object(_)) => self.bound(*id, Some(of), Vec::new()),
-                _ => found,
-            };
-            return self.invoke(&found, Arguments::default(), &NOWHERE);
-        }
-        Ok(found)
-    }
-
-    fn found_member(&mut self, of: &Value, name: &str) -> Value {
-        self.run.is_impossible |= self.is_late(of) && !PROMISE_MEMBERS.contains(&name);
-        match of {
-            Value::Event if matches!(name, "Records" | "records") => Value::List(self.records),
-            Value::Event => Value::Unknown(0),
-            Value::Record(record) if matches!(name, "messageId" | "message_id") => Value::MessageId(*record),
-            Value::Record(record) if matches!(name, "receiptHandle" | "receipt_handle") => {
-                Value::ReceiptHandle(*record)
-            }
-            // Functions of several services compare it.
-            Value::Record(_) if matches!(name, "eventSource" | "event_source") => Value::Text("aws:sqs".into()),
-            Value::Record(record) if matches!(name, "body" | "json_body") => {
-                self.run.read |= bit(*record);
-                Value::Unknown(bit(*record) | if name == "body" { reads::BODY } else { reads::MESSAGE })
-            }
-            Value::Record(_) if reads::lacks(name) => Value::Null,
-            // A record of another service.
-            Value::Record(record) if matches!(name, "Sns" | "dynamodb" | "kinesis" | "s3") => {
-                self.run.is_uncertain = true;
-                Value::Unknown(bit(*record))
-            }
-            Value::List(id) if matches!(name, "length" | "size") => self.length(*id),
-            Value::Object(id) => {
-                if let Some(found) = self.method(of, name) {
-                    return found;
-                }
-                match self.known_entries(of) {
-                    _ if name == "__dict__" => of.clone(),
-                    _ if name == "__class__" || name == "constructor" => match self.heap[*id] {
-                        Object::Entries { class: Some(class), .. } => Value::Class(class),
-                        _ => Value::Unknown(0),
-                    },
-                    Some(_) if name == "size" => self.length(*id),
-                    Some(entries) if entries.iter().all(|(key, _)| key.is_some()) => Value::Null,
-                    _ => Value::Unknown(self.mask(of)),
-                }
-            }
-            Value::Class(id) if name == "__name__" || name == "name" => {
-                self.class_name(*id).map_or(Value::Unknown(0), Value::Text)
-            }
-            Value::Class(id) => match self.class_member(*id, name, of) {
-                Some(found) if !self.is_getter(&found) => found,
-                _ => Value::Unknown(0),
-            },
-            Value::Super(home, this) => self.inherited(*home, name, this).unwrap_or(Value::Unknown(0)),
-            Value::Claimed => match name {
-                "name" | "code" | "Code" | "__type" => Value::Text("ConditionalCheckFailedException".into()),
-                "response" | "Error" => Value::Claimed,
-                _ => Value::Unknown(0),
-            },
-            Value::Error(Some(class), _) if name == "name" => Value::Text(class.clone()),
-            Value::Client => Value::Client,
-            Value::Environment => Value::Variable(name.into()),
-            // In Python the read itself fails without the field.
-            Value::Unknown(mask) if name == "Records" && !self.module.is_script => Value::Unknown(mask & ALL),
-            Value::Unknown(_) => reads::member(of, name),
-            other => Value::Unknown(self.mask(other)),
-        }
-    }
-
-    fn index(&mut self, of: &Value, key: &Value, at: &Expression) -> Evaluated {
-        if let Value::Text(key) = key {
-            self.note_read(of, key, &at.at)?;
-            return self.member(of, key);
-        }
-        if let (Value::List(_) | Value::Object(_), Value::Unknown(_), false) = (of, key, self.is_records(of)) {
-            // Any of its parts may change under another name.
-            let (Value::List(id) | Value::Object(id)) = of else {
-                return Ok(Value::Unknown(0));
-            };
-            let parts = match &self.heap[*id] {
-                Object::Entries { entries, .. } if self.counts(entries.len()) => {
-                    entries.iter().map(|(_, value)| value.clone()).collect()
-                }
-                _ => self.known_items(*id),
-            };
-            for part in parts {
-                if matches!(part, Value::List(_) | Value::Object(_)) {
-                    self.escape(&part, 1);
-                }
-            }
-        }
-        Ok(self.item(of, key, at))
-    }
-
-    fn item(&mut self, of: &Value, key: &Value, at: &Expression) -> Value {
-        let (Value::List(id), Value::Number(number)) = (of, key) else {
-            return Value::Unknown(self.mask(of));
-        };
-        if self.is_records(of) {
-            self.run.first.get_or_insert(at.at.clone());
-        }
-        let Object::List { items, is_open } = &self.heap[*id] else {
-            return Value::Unknown(0);
-        };
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "it is a small index"
-        )]
-        let found = (*number >= 0.0).then(|| items.get(*number as usize)).flatten();
-        let item = match found {
-            Some(item) => item.clone(),
-            None if *is_open || *number < 0.0 => Value::Unknown(self.mask(of)),
-            None => Value::Null,
-        };
-        if self.is_records(of) {
-            self.reach(self.mask(&item));
-        }
-        item
-    }
-
     /// Returns whether two values are equal, if that is known.
     pub(super) fn is_equal(&self, left: &Value, right: &Value) -> Option<bool> {
         Some(match (left, right) {
@@ -651,6 +451,9 @@ impl<'m> Machine<'m> {
 
     /// Returns whether a collection contains an item or key, if that is known.
     pub(super) fn contains(&self, collection: &Value, item: &Value) -> Option<bool> {
+        if let (Value::Event, Value::Text(key)) = (collection, item) {
+            return Some(&**key == "Records");
+        }
         if let (Value::Text(text), Value::Text(part)) = (collection, item) {
             return Some(text.contains(&**part));
         }

@@ -105,41 +105,38 @@ pub(crate) fn records_used(path: &Path, text: &str, sources: &Sources) -> FxHash
 }
 
 /// Words of code that handles exceptions.
-const CATCHES: [&str; 5] = ["allSettled", "catch", "except", "return_exceptions", "suppress"];
+const CATCHES: [&str; 4] = ["except", "return_exceptions", "suppress", "Thread"];
 
-/// Returns the imported classes whose files handle exceptions, so that a call of a method may not raise the failure.
-pub(crate) fn catching(path: &Path, text: &str, module: &Module, sources: &Sources) -> FxHashSet<Arc<str>> {
+/// Returns the files of the repository that the module at `path` imports, as written there, if their functions may handle
+/// the failures of their calls: those with other imports or words of such code, and all scripts, which may not wait for a
+/// promise.
+pub(crate) fn own(path: &Path, module: &Module, sources: &Sources) -> FxHashSet<Arc<str>> {
     let Some(language) = language_of(path) else {
         return FxHashSet::default();
     };
-    let tokens = if language == Language::Script {
-        tokens(text)
-    } else {
-        Vec::new()
+    let files = sources.files();
+    let is_file = |word: &&Arc<str>| word.starts_with("./") || word.starts_with("../");
+    let required = module.words.iter().filter(is_file);
+    let mut all: Vec<&Arc<str>> = required.chain(module.imports.values()).collect();
+    all.sort_unstable();
+    all.dedup();
+    let may_catch = |path: &PathBuf| {
+        let read = files.read(path, limits::MAX_SOURCE_SIZE);
+        let Ok(text) = read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()) else {
+            return true;
+        };
+        let imports = text.lines().filter_map(|line| {
+            let rest = line.strip_prefix("from ").or_else(|| line.strip_prefix("import "))?;
+            rest.split([' ', ',']).next()
+        });
+        let mut imports = imports.take(limits::MAX_IMPORTS);
+        module.is_script
+            || CATCHES.iter().any(|word| text.contains(word))
+            || imports.any(|from| imported(path, from, language, files).is_some())
     };
-    let imports = exports::imports(&tokens);
-    let written = module.body.iter().filter_map(|one| match &one.kind {
-        StatementKind::Import(names) => Some(names),
-        _ => None,
-    });
-    let names = written.flatten().map(|name| &**name);
-    let names: FxHashSet<&str> = names.chain(imports.iter().map(|(here, ..)| *here)).collect();
-    let mut classes: Vec<&str> = names
-        .into_iter()
-        .filter(|name| name.starts_with(char::is_uppercase))
-        .collect();
-    classes.sort_unstable();
-    let files = classes.into_iter().take(limits::MAX_IMPORTS).filter_map(|name| {
-        let (from, there) = origin(text, language, name, &imports)?;
-        Some((name, there, imported(path, &from, language, sources.files())?))
-    });
-    let mut all = FxHashSet::default();
-    for (text, names) in by_file(files, sources) {
-        if CATCHES.iter().any(|word| text.contains(word)) {
-            all.extend(names.into_iter().map(|(here, _)| Arc::from(here)));
-        }
-    }
-    all
+    let own = all.into_iter().take(limits::MAX_IMPORTS);
+    let own = own.filter(|from| imported(path, from, language, files).is_some_and(|path| may_catch(&path)));
+    own.cloned().collect()
 }
 
 /// Returns the file that the import `name` is from, and the name there.

@@ -4,7 +4,7 @@
 use super::calls::Arguments;
 use super::machine::Machine;
 use super::values::{Closure, Evaluated, Executed, Flow, Id, Mask, Object, Scheduled, Value};
-use crate::read::syntax::{Clause, Declares, Expression, Statement};
+use crate::read::syntax::{Clause, Declares, Expression, Statement, StatementKind};
 
 /// Managers of a `with`, with their targets.
 type Managers<'m> = &'m [(Expression, Option<Expression>)];
@@ -106,6 +106,10 @@ impl<'m> Machine<'m> {
                 Ok(self.list(items))
             }
             Scheduled::Called(closure, arguments, at) => {
+                if may_raise(&closure.function.body) {
+                    // Its values are made before their user changes what it looks at.
+                    self.doubt();
+                }
                 self.yielded.push(Vec::new());
                 let done = self.run_closure(&closure, arguments, at);
                 let items = self.yielded.pop().unwrap_or_default();
@@ -196,6 +200,7 @@ impl<'m> Machine<'m> {
             self.bind(target, entered, Declares::No)?;
         }
         let done = self.with(rest, body);
+        let done = self.leave_group(&value, done);
         self.exited(&value, done, item)
     }
 
@@ -246,4 +251,9 @@ impl<'m> Machine<'m> {
         }
         Ok(())
     }
+}
+
+fn may_raise(body: &[Statement]) -> bool {
+    body.iter()
+        .any(|one| matches!(one.kind, StatementKind::Raise(_)) || one.bodies().into_iter().any(may_raise))
 }

@@ -35,6 +35,10 @@ pub(super) struct Progress {
     pub(super) decided: Mask,
     /// `true` if the code left the loop because of a record.
     is_decided: bool,
+    /// `true` if a loop whose test is unknown may have gone on.
+    pub(super) is_open: bool,
+    /// `true` if the records were sorted, so that those after the current one may need no work.
+    pub(super) is_sorted: bool,
 }
 
 impl Machine<'_> {
@@ -103,7 +107,16 @@ impl Path<'_> {
     fn leaves_records(&self) -> bool {
         let run = &self.run;
         let left = run.progress.left & !run.used;
-        self.has_returned && !run.is_uncertain && self.named.is_some_and(|named| left & !named != 0)
+        self.has_returned
+            && !run.progress.is_sorted
+            && !run.is_uncertain
+            && self.named.is_some_and(|named| left & !named != 0)
+    }
+
+    /// Returns `true` if the handler raises an exception or reports a message although no work has failed.
+    pub(super) fn rejects(&self) -> bool {
+        let names_some = self.named.is_some_and(|named| named != 0);
+        self.run.failed.is_none() && !self.run.is_uncertain && (!self.has_returned || names_some)
     }
 
     fn ends_without_failure(&self) -> bool {

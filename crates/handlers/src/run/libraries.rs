@@ -4,7 +4,8 @@ use super::calls::Arguments;
 use super::evaluate::count;
 use super::machine::Machine;
 use super::reads;
-use super::values::{Evaluated, Flow, Id, Object, Scheduled, Value};
+use super::tasks::TASKS;
+use super::values::{Evaluated, Flow, Id, OWN, Object, Scheduled, Value};
 use crate::read::syntax::{Expression, Term};
 use crate::words::{BATCH_FUNCTIONS, FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSORS};
 use std::sync::Arc;
@@ -36,17 +37,20 @@ impl<'m> Machine<'m> {
         }
         let is_member = receiver.is_some();
         Ok(Some(match (root, name) {
-            ("Promise" | "asyncio", _) | ("loop", "create_task" | "ensure_future") | (_, "run_until_complete") => {
+            ("Promise" | "asyncio" | "void", _)
+            | ("loop", "create_task" | "ensure_future")
+            | (_, "run_until_complete") => {
                 return self.promise_function(whole, name, arguments, first);
             }
-            ("contextlib" | "suppress", "suppress") => {
+            ("threading" | "Thread", "Thread") if !self.is_loading => self.group(arguments.named.clone(), whole),
+            (_, "suppress") => {
                 let Term::Call { arguments, .. } = &whole.kind else {
                     return Ok(None);
                 };
                 let is_general = |one: &Expression| matches!(one.last_name(), Some("Exception" | "BaseException"));
                 Value::Suppress(arguments.iter().any(is_general))
             }
-            (_, "ThreadPoolExecutor" | "ProcessPoolExecutor") => Value::Pool,
+            (_, "ThreadPoolExecutor" | "ProcessPoolExecutor") => self.pool(whole),
             ("AWSXRay" | "tracer", "captureAsyncFunc" | "captureFunc" | "startActiveSpan" | "trace")
                 if let Some(function @ Value::Function(_)) = arguments.values.last() =>
             {
@@ -67,6 +71,36 @@ impl<'m> Machine<'m> {
                 Value::Object(id) => Value::Json(id),
                 other => Value::Unknown(self.mask(&other)),
             },
+            ("Array", "isArray") => match &first {
+                Value::Unknown(_) => return Ok(None),
+                other => Value::Bool(matches!(other, Value::List(id) if !self.sets.contains(id))),
+            },
+            ("assert" | "invariant", _) if self.module.is_script && !self.is_loading => {
+                let holds = match (name, arguments.get(1)) {
+                    ("assert" | "invariant" | "ok", _) => self.truth(&first, whole)?,
+                    ("equal" | "strictEqual", Some(other)) => match self.is_equal(&first, other) {
+                        Some(known) => known,
+                        None => self.choose(whole, 2) == 0,
+                    },
+                    _ => self.choose(whole, 2) == 0,
+                };
+                if !holds {
+                    let error = Value::Error(Some("AssertionError".into()), self.current);
+                    return Err(Flow::Raise(error));
+                }
+                Value::Null
+            }
+            ("typeof", _) => {
+                self.note_tested(&first);
+                match type_of(&first) {
+                    Some(name) => Value::Text(name.into()),
+                    None => Value::Unknown(self.mask(&first)),
+                }
+            }
+            ("Object", "hasOwn") if first == Value::Event => {
+                Value::Bool(arguments.get(1) == Some(&Value::Text("Records".into())))
+            }
+            ("Object", "fromEntries") => Value::Unknown(self.mask(&first) | OWN),
             ("Object", "assign") => {
                 for one in arguments.values.iter().skip(1) {
                     self.update(&first, one);
@@ -100,7 +134,13 @@ impl<'m> Machine<'m> {
                 (Some(items), None) => self.list(items),
                 (None, _) => Value::Unknown(self.mask(&first)),
             },
-            (_, "Set" | "set") if !is_member && arguments.values.len() <= 1 => self.with_items(&first, Self::list),
+            (_, "Set" | "set") if !is_member && arguments.values.len() <= 1 => {
+                let set = self.with_items(&first, Self::list);
+                if let Value::List(id) = set {
+                    self.sets.insert(id);
+                }
+                set
+            }
             (_, "Map" | "dict" | "defaultdict" | "OrderedDict") if arguments.values.is_empty() => {
                 let entries = arguments.named.clone();
                 self.object(entries, whole.at.clone())
@@ -109,36 +149,11 @@ impl<'m> Machine<'m> {
                 let mask = self.masks(&arguments.values);
                 Value::Error(Some(name.into()), mask)
             }
+            (_, "pLimit") => self.pool(whole),
+            (_, "pMap") => return self.each_at_once(whole, arguments, &first).map(Some),
             ("functools", _) => return self.builtin(whole, name, arguments, first),
             _ if is_member => return Ok(None),
             _ => return self.builtin(whole, name, arguments, first),
-        }))
-    }
-
-    /// Calls a function of `Promise` or `asyncio`.
-    fn promise_function(&mut self, whole: &'m Expression, name: &str, arguments: &Arguments, first: Value) -> Known {
-        Ok(Some(match name {
-            "all" => self.all(whole, &first),
-            "allSettled" => self.settled(whole, &first),
-            "race" | "any" => {
-                self.run.is_uncertain |= !self.is_loading;
-                Value::Unknown(self.mask(&first))
-            }
-            "resolve" => self.promise(Ok(first), false, whole.at.clone()),
-            "reject" => self.promise(Err(first), false, whole.at.clone()),
-            "gather" => {
-                let is_settled = arguments.named("return_exceptions") == Some(&Value::Bool(true));
-                let all = self.list(arguments.values.clone());
-                if is_settled {
-                    self.settled(whole, &all)
-                } else {
-                    self.all(whole, &all)
-                }
-            }
-            "run" | "run_until_complete" => self.awaited(first)?,
-            "wait_for" | "shield" => first,
-            "create_task" | "ensure_future" if matches!(first, Value::Promise(_)) => first,
-            _ => return Ok(None),
         }))
     }
 
@@ -173,6 +188,7 @@ impl<'m> Machine<'m> {
             },
             "list" | "tuple" | "sorted" | "reversed" | "iter" | "as_completed" | "frozenset" => {
                 let first = self.awaited(first)?;
+                self.run.progress.is_sorted |= arguments.named("key").is_some();
                 match self.items(&first) {
                     Some(mut items) => {
                         if name == "reversed" {
@@ -309,6 +325,9 @@ impl<'m> Machine<'m> {
         let first = arguments.get(0).cloned().unwrap_or(Value::Null);
         match receiver {
             Value::List(id) => self.list_method(whole, *id, name, arguments, first),
+            Value::Object(id) if self.entry(*id, TASKS).is_some() => {
+                self.task_method(whole, *id, name, arguments, first)
+            }
             Value::Object(id) => self.object_method(whole, *id, name, arguments, &first),
             Value::Promise(id) => self.promise_method(whole, *id, name, arguments, &first),
             Value::Unknown(_) | Value::Client if matches!(name, "then" | "catch" | "finally") => {
@@ -318,6 +337,7 @@ impl<'m> Machine<'m> {
                     _ => Ok(None),
                 }
             }
+            Value::Event if name == "hasOwnProperty" => Ok(Some(Value::Bool(first == Value::Text("Records".into())))),
             Value::Event | Value::Record(_) if name == "get" => Ok(Some(match (first, receiver) {
                 (Value::Text(key), _) => {
                     self.note_looked_up(receiver, &key, whole);
@@ -359,27 +379,6 @@ impl<'m> Machine<'m> {
                     }
                 }
                 _ => Ok(None),
-            },
-            Value::Pool => match name {
-                "submit" => {
-                    let values = arguments.values.get(1..).unwrap_or_default().to_vec();
-                    let result = self.called(&first, values, arguments.named.clone(), whole)?;
-                    Ok(Some(self.promise(result, true, whole.at.clone())))
-                }
-                "map" => {
-                    let Some(items) = arguments.get(1).and_then(|items| self.items(items)) else {
-                        return Ok(None);
-                    };
-                    let mut results = Vec::new();
-                    for item in items {
-                        let result = self.called_with(&first, item, None, whole)?;
-                        results.push(self.promise(result, true, whole.at.clone()));
-                    }
-                    // Iterating over the results raises the first failure.
-                    let results = self.list(results);
-                    Ok(Some(self.all(whole, &results)))
-                }
-                _ => Ok(Some(Value::Unknown(0))),
             },
             Value::Processor(id) => match name {
                 "response" => {
@@ -488,7 +487,12 @@ impl<'m> Machine<'m> {
                         Value::Null => default,
                         found => found,
                     },
-                    None => Value::Unknown(self.mask(&of)),
+                    None => {
+                        let values = self.known_entries(&of).unwrap_or_default();
+                        let values: Vec<Value> = values.iter().map(|(_, value)| value.clone()).collect();
+                        let unknown = Value::Unknown(self.mask(&of) | self.mask(first));
+                        self.any_function(&values, whole).unwrap_or(unknown)
+                    }
                 };
                 match (name, &key, &mut self.heap[id]) {
                     ("pop", Some(key), Object::Entries { entries, .. }) => {
@@ -538,4 +542,17 @@ impl<'m> Machine<'m> {
             _ => return Ok(None),
         }))
     }
+}
+
+/// Returns the result of `typeof` for a known value.
+fn type_of(value: &Value) -> Option<&'static str> {
+    Some(match value {
+        Value::Null => "undefined",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::Text(_) | Value::MessageId(_) | Value::ReceiptHandle(_) | Value::Json(_) => "string",
+        Value::Function(_) | Value::Class(_) | Value::Callback => "function",
+        Value::Event | Value::Record(_) | Value::List(_) | Value::Object(_) | Value::Nil | Value::Error(..) => "object",
+        _ => return None,
+    })
 }

@@ -139,8 +139,12 @@ impl<'m> Machine<'m> {
                 }
                 self.opened(made, is_open)
             }
-            "reduce" => {
-                let mut items = self.known_items(id).into_iter();
+            "reduce" | "reduceRight" => {
+                let mut items = self.known_items(id);
+                if name == "reduceRight" {
+                    items.reverse();
+                }
+                let mut items = items.into_iter();
                 let start = arguments.get(1).cloned().or_else(|| items.next());
                 self.run.is_uncertain |= is_open && !self.is_loading;
                 items.try_fold(start.unwrap_or(Value::Null), |made, item| {
@@ -311,7 +315,12 @@ impl<'m> Machine<'m> {
             _ => copy,
         };
         if let (Value::List(copy), "concat") = (&copy, name) {
-            self.extend(*copy, first);
+            for added in &arguments.values {
+                match added {
+                    Value::List(_) | Value::Unknown(_) => self.extend(*copy, added),
+                    one => self.add_items(*copy, std::slice::from_ref(one), whole),
+                }
+            }
         }
         self.opened(copy, is_open)
     }

@@ -99,7 +99,7 @@ impl<'m> Machine<'m> {
         self.promise(result, true, whole.at.clone())
     }
 
-    fn promises(&mut self, list: &Value) -> Option<Vec<Value>> {
+    pub(super) fn promises(&mut self, list: &Value) -> Option<Vec<Value>> {
         let items = self.items(list).or_else(|| self.known_promises(list));
         self.run.is_uncertain |= items.is_none() && matches!(list, Value::List(_));
         items

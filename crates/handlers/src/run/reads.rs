@@ -12,8 +12,8 @@
 
 use super::machine::Machine;
 use super::scenario::Path;
-use super::values::{ALL, Flow, Mask, Value};
-use crate::facts::Outcome;
+use super::values::{ALL, Flow, Mask, OWN, Value};
+use crate::facts::{Outcome, SNS_ENVELOPE};
 use crate::limits;
 use crate::read::syntax::{Expression, Module, TextRange};
 use crate::words::{is_harmless, says_log};
@@ -37,22 +37,6 @@ const KEYS: [(&str, &str); 6] = [
     ("MessageAttributes", "messageAttributes"),
     ("MessageId", "messageId"),
     ("ReceiptHandle", "receiptHandle"),
-];
-
-/// Fields of SNS's envelope.
-const ENVELOPE: [&str; 12] = [
-    "Message",
-    "MessageAttributes",
-    "MessageId",
-    "SequenceNumber",
-    "Signature",
-    "SignatureVersion",
-    "SigningCertURL",
-    "Subject",
-    "Timestamp",
-    "TopicArn",
-    "Type",
-    "UnsubscribeURL",
 ];
 
 /// Fields of S3's test event, and a word of its name.
@@ -253,7 +237,7 @@ pub(super) fn lacks(key: &str) -> bool {
 pub(super) fn member(of: &Value, key: &str) -> Value {
     match of {
         Value::Unknown(mask) if mask & MESSAGE != 0 => Value::Unknown(mask & ALL | field(key)),
-        Value::Unknown(mask) => Value::Unknown(mask & ALL),
+        Value::Unknown(mask) => Value::Unknown(mask & (ALL | OWN)),
         _ => Value::Unknown(0),
     }
 }
@@ -261,7 +245,7 @@ pub(super) fn member(of: &Value, key: &str) -> Value {
 fn field(key: &str) -> Mask {
     match key {
         "Records" => EVENTS,
-        _ if ENVELOPE.contains(&key) => ENVELOPED,
+        _ if SNS_ENVELOPE.contains(&key) => ENVELOPED,
         _ => 0,
     }
 }
@@ -300,7 +284,7 @@ pub(super) fn reads(paths: &[Path<'_>], module: &Module, outcome: Outcome, under
         let (_, known) = KEYS.iter().find(|(received, _)| *received == &*read.key)?;
         (!has(Kind::OfRecord, known)).then(|| (found(read), *known))
     });
-    let of_envelope = |read: &Read| ENVELOPE.contains(&&*read.key);
+    let of_envelope = |read: &Read| SNS_ENVELOPE.contains(&&*read.key);
     let reads_envelope = all().any(|read| read.kind == Kind::OfMessage && of_envelope(read));
     let mut fields = certain(Kind::OfMessage).filter(|read| !of_envelope(read));
     let field_read = fields.find(|read| is_of_work(read)).filter(|_| !reads_envelope);

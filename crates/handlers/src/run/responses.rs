@@ -2,27 +2,39 @@
 
 use super::machine::Machine;
 use super::scenario::{Malformed, Path, Response};
-use super::values::{Object, Value, bit};
+use super::values::{ALL, Object, Scheduled, Value, bit};
 use crate::facts::Outcome;
 use crate::read::syntax::{Module, TextRange};
 use crate::words::{FAILURES, FIFO_PROCESSORS, STANDARD_PROCESSORS};
 
-/// Returns `true` if Lambda cannot convert a response of Python to JSON.
-pub(super) fn is_unmarshalable(machine: &Machine<'_>, value: &Value, depth: usize) -> bool {
+/// Returns what Lambda cannot convert to JSON in a response of Python:
+///
+/// ```python
+/// return {"batchItemFailures": failed, "errors": [error]}  # `failed` is a set, and `error` an exception
+/// ```
+pub(super) fn unmarshalable(machine: &Machine<'_>, value: &Value, depth: usize) -> Option<&'static str> {
     let parts = match value {
-        Value::Failure | Value::Error(..) | Value::Claimed | Value::Function(_) | Value::Lazy(_) | Value::Class(_) => {
-            return true;
-        }
-        Value::List(id) if machine.sets.contains(id) => return true,
+        Value::Promise(_) => return Some("a coroutine, which nothing awaits"),
+        Value::Failure | Value::Error(..) | Value::Claimed => return Some("an exception"),
+        Value::Function(_) | Value::Class(_) => return Some("a function or a class"),
+        Value::Lazy(_) => return Some("a generator"),
+        Value::List(id) if machine.sets.contains(id) => return Some("a set"),
         Value::List(id) => machine.known_items(*id),
         Value::Object(id) => match &machine.heap[*id] {
-            Object::Entries { class: Some(class), .. } if !machine.has_unknown_base(*class) => return true,
-            Object::Entries { entries, .. } => entries.iter().map(|(_, value)| value.clone()).collect(),
-            _ => return false,
+            Object::Entries { class: Some(class), .. }
+                if machine.is_plain_class(*class) && !machine.module.says(&["__dict__", "vars"]) =>
+            {
+                return Some("an object of a class");
+            }
+            Object::Entries {
+                class: None, entries, ..
+            } => entries.iter().map(|(_, value)| value.clone()).collect(),
+            _ => return None,
         },
-        _ => return false,
+        _ => return None,
     };
-    depth > 0 && parts.iter().any(|part| is_unmarshalable(machine, part, depth - 1))
+    let depth = depth.checked_sub(1)?;
+    parts.iter().find_map(|part| unmarshalable(machine, part, depth))
 }
 
 /// Returns the reason that Lambda does not read the failed messages in a response: their key, or the one around it.
@@ -122,6 +134,21 @@ pub(super) fn dropped(machine: &Machine<'_>) -> Option<(TextRange, bool)> {
     })
 }
 
+/// Returns a generator over records whose values nothing asked for: `store(event["Records"])` with a `yield` in `store`.
+pub(super) fn never_started(machine: &Machine<'_>) -> Option<TextRange> {
+    machine.heap.iter().find_map(|object| match object {
+        Object::Lazy {
+            scheduled: Some(scheduled),
+            mask,
+            ..
+        } if *mask & ALL != 0 => Some(match scheduled {
+            Scheduled::Mapped(.., at) | Scheduled::Filtered(.., at) | Scheduled::Called(.., at) => at.at.clone(),
+            Scheduled::Each { made, .. } => made.at.clone(),
+        }),
+        _ => None,
+    })
+}
+
 pub(super) fn processor(machine: &Machine<'_>) -> Option<TextRange> {
     machine.heap.iter().find_map(|object| match object {
         Object::Processor { at, .. } => Some(at.clone()),
@@ -155,7 +182,9 @@ pub(super) fn first_only(paths: &[Path<'_>]) -> Option<TextRange> {
             .iter()
             .filter(|path| path.run.failed.is_none() && path.has_returned)
     };
-    let is_known = paths.iter().all(|path| !path.run.is_uncertain);
+    let is_known = paths
+        .iter()
+        .all(|path| !path.run.is_uncertain && !path.run.progress.is_open);
     // Records that the response returns as failed are delivered again.
     let is_single = |path: &Path<'_>| {
         let returned = match path.response {

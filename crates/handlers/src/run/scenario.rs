@@ -5,9 +5,15 @@
 
 use super::claims::{pays, unconditional_write, unreleased_claim, unreleased_status};
 use super::left;
-use super::machine::{Machine, NOWHERE, Run};
+use super::machine::{Failure, Machine, NOWHERE, Run};
+use super::outcomes::{
+    caught_call, deletes_messages, is_awaited, is_never_awaited, named_call, never_run, outcome_of, records, uses,
+    without_impossible,
+};
 use super::reads::{HandlerReads, reads};
-use super::responses::{continues, dropped, failures, first_only, is_unmarshalable, misplaced, processor, response};
+use super::responses::{
+    continues, dropped, failures, first_only, misplaced, never_started, processor, response, unmarshalable,
+};
 use super::services;
 use super::stores;
 use super::values::{Choices, Flow, Mask, Object, Value, bit};
@@ -58,6 +64,10 @@ pub(crate) struct Facts<'m> {
     pub(crate) unreleased_claim: Option<TextRange>,
     pub(crate) untimed: Option<TextRange>,
     pub(crate) defects: Vec<(Defect, TextRange)>,
+    /// Response that Lambda cannot convert to JSON, and what is in it.
+    pub(crate) unmarshalable: Option<(TextRange, &'static str)>,
+    /// `true` if no path returns another one.
+    pub(crate) is_never_converted: bool,
     /// Queues that it sends to, and, with `true`, those that it polls instead of reading its event.
     pub(crate) queues: Vec<(PolledQueue, TextRange, bool)>,
     /// `true` if it deletes processed messages itself.
@@ -73,7 +83,7 @@ pub(crate) struct Facts<'m> {
 }
 
 /// Paths, and whether they are all.
-type Explored<'m> = (Vec<Path<'m>>, bool);
+pub(super) type Explored<'m> = (Vec<Path<'m>>, bool);
 
 /// A path.
 #[derive(Debug)]
@@ -85,7 +95,11 @@ pub(super) struct Path<'m> {
     pub(super) malformed: Option<Malformed>,
     pub(super) misplaced: Option<Malformed>,
     pub(super) unawaited: Option<TextRange>,
+    /// Response that Lambda cannot convert to JSON, and what is in it.
+    pub(super) unmarshalable: Option<(TextRange, &'static str)>,
     pub(super) processor: Option<TextRange>,
+    /// Generator over the messages that nothing has run.
+    pub(super) never_run: Option<TextRange>,
     /// `true` if some code waits for the failed call, which therefore returns a promise.
     pub(super) is_awaited: bool,
     /// `true` if the handler returned normally.
@@ -170,6 +184,8 @@ struct Entry<'m> {
     function: &'m Arc<Function>,
     /// Decorators, wrappers and middlewares from other files, outermost last.
     around: Vec<&'m Expression>,
+    /// Functions of middy that get its failure, innermost first.
+    on_error: Vec<Value>,
     value: Value,
     /// `true` if it gets a message instead of the event.
     is_of_message: bool,
@@ -206,6 +222,7 @@ impl<'m> Entry<'m> {
         let entry = Entry {
             function: closure.function,
             around: closure.around.clone(),
+            on_error: closure.on_error.clone(),
             value: Value::Function(id),
             is_of_message: false,
             is_of_library: false,
@@ -228,14 +245,6 @@ impl<'m> Entry<'m> {
         let defects = self.defects(loaded, &explored, first_only.is_some());
         let (paths, is_complete) = explored;
         let failed = || paths.iter().filter(|path| path.outcome.is_some());
-        // The class of an object may be one of another file that handles the failure.
-        let is_hidden = |path: &Path<'_>| {
-            path.run
-                .failed
-                .is_some_and(|failure| is_method_elsewhere(failure.call, module))
-        };
-        let is_raised_elsewhere = outcome == Outcome::Raised && !module.catching.is_empty() && failed().any(is_hidden);
-        let outcome = if is_raised_elsewhere { Outcome::Unknown } else { outcome };
         // A function that gets all messages, and whose result is returned, may report those that failed.
         let is_delegated = response == Response::Unknown
             && failed().all(|path| path.run.failed.as_ref().is_some_and(|failure| failure.has_event));
@@ -264,13 +273,29 @@ impl<'m> Entry<'m> {
                     .map(|name| (name.clone(), Made::OfMessage(is_only))),
             );
         }
+        // A function of another file may handle the failure, unless that file is read, too.
+        let is_read = |failure: Failure<'_>| {
+            let name = failure.function.filter(|_| !failure.has_event || is_delegated);
+            name.is_some_and(|name| delegates.iter().any(|(known, _)| known == name))
+        };
+        let is_hidden = |path: &Path<'_>| path.run.failed.is_some_and(|one| one.is_own && !is_read(one));
+        let outcome = if outcome == Outcome::Raised && failed().any(is_hidden) {
+            Outcome::Unknown
+        } else {
+            outcome
+        };
         let outcome_alone = match outcome {
             Outcome::Deleted if first_only.is_none() => outcome_of(&self.explore(loaded, 1, bit(0))),
             outcome => outcome,
         };
-        let caught_call = (outcome == Outcome::Unknown && is_complete)
-            .then(|| caught_call(&paths))
-            .flatten();
+        let caught_call = match outcome {
+            Outcome::Unknown if is_complete => caught_call(&paths),
+            // The handler itself may reject a message, which is not lost then.
+            Outcome::Deleted if paths.iter().any(Path::rejects) => {
+                failed().find_map(|path| named_call(path.run.failed?))
+            }
+            _ => None,
+        };
         let outcome = if is_passed_on { Outcome::Unknown } else { outcome };
         let is_declared = self.function.returns_failures
             && response == Response::Unknown
@@ -282,9 +307,14 @@ impl<'m> Entry<'m> {
         };
         let is_lost = outcome == Outcome::Deleted;
         let misplaced = paths.iter().find_map(|path| path.misplaced.clone());
-        let unawaited = failed().find_map(|path| path.unawaited.clone()).filter(|_| is_lost);
         let is_caught = |path: &&Path<'_>| caught_call.is_none() || path.outcome == Some(Outcome::Deleted);
         let swallowed = failed().filter(is_caught).find_map(|path| path.run.vanished.clone());
+        // The promise of a call that may return none is named if nothing else loses the message.
+        let is_named = |path: &&Path<'_>| {
+            let is_certain = path.run.is_task || path.run.failed.is_some_and(|failure| !failure.may_be_early);
+            is_lost && (is_certain || swallowed.is_none())
+        };
+        let unawaited = failed().filter(is_named).find_map(|path| path.unawaited.clone());
         let first = |of: fn(&Run<'m>) -> Option<TextRange>| paths.iter().find_map(|path| of(&path.run));
         Facts {
             function: self.function,
@@ -308,6 +338,8 @@ impl<'m> Entry<'m> {
                 .or_else(|| unreleased_status(&paths, module, source))
                 .filter(|_| is_complete && !module.says(&stores::ENDS)),
             untimed: first(|run| run.waits.clone()).filter(|_| !module.says(&CLOCKS)),
+            unmarshalable: paths.iter().find_map(Path::cannot_be_converted),
+            is_never_converted: is_complete && paths.iter().all(|path| path.unmarshalable.is_some()),
             defects,
             queues,
             delegates,
@@ -318,6 +350,8 @@ impl<'m> Entry<'m> {
     /// Returns the defects of the paths, and those that other batches show.
     fn defects(&self, loaded: &Machine<'m>, explored: &Explored<'m>, is_first_only: bool) -> Vec<(Defect, TextRange)> {
         let mut all = services::repeated(&explored.0, loaded.module);
+        all.extend(services::ignored(&explored.0, loaded.module));
+        all.extend(never_run(explored));
         if is_first_only {
             return all;
         }
@@ -354,7 +388,7 @@ impl<'m> Entry<'m> {
             steps += machine.copied.get() / limits::COPIED_PER_STEP;
             choices = std::mem::take(&mut machine.choices);
             match result {
-                _ if machine.run.is_impossible => {}
+                _ if machine.run.is_impossible || is_never_awaited(&machine) => {}
                 // Work that is repeated until the time is out may fail for the last time after any number of attempts.
                 Err(Flow::Endless) if machine.run.failed.is_none() => {}
                 Err(Flow::Stop | Flow::Endless) => return (paths, false),
@@ -390,11 +424,41 @@ impl<'m> Entry<'m> {
             vec![Value::Event, Value::Unknown(0)]
         };
         let result = machine.call(&self.value, arguments, Vec::new(), &NOWHERE);
+        let result = self.after_failure(machine, result);
         match (result, failed_batch) {
             // The decorator of Powertools 1 deletes the other messages and raises.
             (Ok(_), Some(raised)) => Err(Flow::Raise(raised)),
             (result, _) => result,
         }
+    }
+
+    /// Passes a failure to the functions of middy, of which one may set or return a response.
+    fn after_failure(&self, machine: &mut Machine<'m>, result: Result<Value, Flow>) -> Result<Value, Flow> {
+        if self.on_error.is_empty() {
+            return result;
+        }
+        let Err(Flow::Raise(raised)) = result.clone().and_then(|value| machine.awaited(value)) else {
+            return result;
+        };
+        let entries = vec![(Some("error".into()), raised), (Some("event".into()), Value::Event)];
+        let request = machine.object(entries, 0..0);
+        for function in self.on_error.iter().rev() {
+            let returned = machine.call(function, vec![request.clone()], Vec::new(), &NOWHERE)?;
+            let returned = machine.awaited(returned)?;
+            let response = match returned {
+                Value::Null => machine.member(&request, "response")?,
+                returned => returned,
+            };
+            if response != Value::Null {
+                if let Value::Function(id) = function
+                    && let Object::Function(closure) = &machine.heap[*id]
+                {
+                    machine.run.vanished = Some(closure.function.at.clone());
+                }
+                return Ok(machine.promise(Ok(response), false, NOWHERE.at.clone()));
+            }
+        }
+        result
     }
 
     /// Runs the record handler of a decorator for batches.
@@ -432,21 +496,23 @@ impl<'m> Entry<'m> {
         let is_promise = matches!(result, Ok(Value::Promise(_)));
         let is_script = machine.module.is_script;
         let is_response = !self.is_of_message && !self.is_of_library;
-        let unmarshalable = || Err(Flow::Raise(Value::Error(None, 0)));
+        let unmarshalable = match &result {
+            Ok(value) if !is_script && is_response => unmarshalable(&machine, value, 4),
+            _ => None,
+        };
         let settled = match result {
-            // Lambda does not run a coroutine of Python.
-            Ok(Value::Promise(_)) if !is_script && is_response => unmarshalable(),
+            Ok(_) if unmarshalable.is_some() => Err(Flow::Raise(Value::Error(None, 0))),
             Ok(value) => machine.awaited(value),
             failed => failed,
-        };
-        let settled = match settled {
-            Ok(value) if !is_script && is_response && is_unmarshalable(&machine, &value, 3) => unmarshalable(),
-            settled => settled,
         };
         let is_async = is_promise || !machine.module.is_script;
         let settled = match (settled, machine.run.answer.clone()) {
             (Ok(_), Some(answer)) if !is_async => answer.map_err(Flow::Raise),
-            (settled, _) => settled,
+            (settled, answer) => {
+                // The first of both counts.
+                machine.run.is_uncertain |= answer.is_some();
+                settled
+            }
         };
         let dropped = dropped(&machine);
         let has_middleware = self.middleware(machine.module).is_some();
@@ -457,11 +523,13 @@ impl<'m> Entry<'m> {
             malformed: None,
             misplaced: None,
             unawaited: None,
+            unmarshalable: unmarshalable.map(|what| match &machine.run.progress.exit {
+                Some(exit) if !is_promise => (exit.clone(), what),
+                _ => (self.function.at.clone(), what),
+            }),
             processor: processor(&machine),
-            is_awaited: machine
-                .run
-                .late
-                .is_some_and(|id| matches!(machine.heap[id], Object::Promise { is_observed: true, .. })),
+            never_run: never_started(&machine),
+            is_awaited: is_awaited(&machine),
             has_returned: settled.is_ok(),
             returned: settled.as_ref().map_or(0, |value| machine.mask(value)),
             named: settled
@@ -476,7 +544,7 @@ impl<'m> Entry<'m> {
                 let outcome = self.returned(&machine, &value, &mut path);
                 let is_answered = machine.run.answer.is_some();
                 match (outcome, dropped) {
-                    (Outcome::Deleted, Some((at, is_slow))) if is_async => {
+                    (Outcome::Deleted, Some((at, is_slow))) if is_async && !is_answered => {
                         if machine.module.is_script || is_slow {
                             path.unawaited = Some(at);
                         } else {
@@ -534,7 +602,9 @@ impl<'m> Entry<'m> {
                 path.misplaced = Some((at.clone(), why.to_owned()));
                 return Outcome::Unknown;
             }
-            let Some(settled) = machine.items(value) else {
+            // Without a settled promise for each record, it names all of them.
+            let settled = machine.items(value);
+            let Some(settled) = settled.filter(|all| Some(all.len()) == records(machine)) else {
                 set(failures);
                 return Outcome::Unknown;
             };
@@ -587,6 +657,11 @@ impl<'m> Entry<'m> {
                     _ => Outcome::Deleted,
                 }
             }
+            // A list alone is not the response that Lambda expects.
+            Value::List(_) if failures(machine, value, &NOWHERE.at).1 == Outcome::Reported => {
+                set(Response::Unknown);
+                Outcome::Unknown
+            }
             Value::Unknown(_) | Value::Function(_) | Value::Processor(_) | Value::Client | Value::Event => {
                 set(Response::Unknown);
                 Outcome::Unknown
@@ -605,74 +680,4 @@ impl<'m> Entry<'m> {
         }
         self.around.iter().find(|one| uses(one)).copied()
     }
-}
-
-/// Returns `true` if a call is that of a method of an object, and not of an imported package.
-fn is_method_elsewhere(call: &Expression, module: &Module) -> bool {
-    let Term::Call { callee, .. } = &call.kind else {
-        return false;
-    };
-    let root = callee.first_name().unwrap_or_default();
-    let is_import =
-        |one: &Statement| matches!(&one.kind, StatementKind::Import(names) if names.iter().any(|name| **name == *root));
-    matches!(callee.kind, Term::Member(..)) && (module.catching.contains(root) || !module.body.iter().any(is_import))
-}
-
-/// Returns the outcome of all paths.
-fn outcome_of((paths, is_complete): &(Vec<Path<'_>>, bool)) -> Outcome {
-    let mut outcomes = paths.iter().filter_map(|path| path.outcome);
-    match outcomes.next() {
-        Some(first) if *is_complete && outcomes.all(|other| other == first) => first,
-        None if *is_complete && paths.iter().all(|path| !path.run.is_uncertain) => Outcome::NoWork,
-        _ => Outcome::Unknown,
-    }
-}
-
-/// Returns the requests whose failure is caught on every path, if other calls raise exceptions and none of them is a
-/// request: the request is what the message is for.
-fn caught_call(paths: &[Path<'_>]) -> Option<(Arc<str>, TextRange)> {
-    let failed = || paths.iter().filter_map(|path| Some((path.outcome?, path.run.failed?)));
-    let requests = failed().filter(|(_, failure)| failure.is_request);
-    let others = || failed().filter(|(_, failure)| !failure.is_request);
-    let is_known = failed().all(|(outcome, _)| matches!(outcome, Outcome::Deleted | Outcome::Raised));
-    let mut requests = requests.map(|(outcome, failure)| (outcome, failure.call));
-    let (first, call) = requests.next()?;
-    let is_lost = first == Outcome::Deleted && requests.all(|(outcome, _)| outcome == Outcome::Deleted);
-    let Term::Call { callee, .. } = &call.kind else {
-        return None;
-    };
-    let is_raised = others().next().is_some() && others().all(|(outcome, _)| outcome == Outcome::Raised);
-    (is_known && is_lost && is_raised).then(|| Some((callee.last_name()?.into(), call.at.clone())))?
-}
-
-/// Returns `true` for names of functions and commands that delete messages: `deleteMessageBatch`, `delete_from_queue`, but
-/// not `DeleteQueueCommand`.
-fn deletes_messages(word: &str) -> bool {
-    let lower = word.to_ascii_lowercase().replace('_', "");
-    let is_of_queue = ["message", "queue", "sqs"].iter().any(|of| lower.contains(of));
-    let is_queue = lower.trim_end_matches("command").ends_with("deletequeue");
-    lower.contains("delete") && is_of_queue && !is_queue && !lower.contains(char::is_whitespace)
-}
-
-/// Returns `true` if a chain of calls contains that of `use`: `middy().use(…).handler(…)`.
-fn uses(one: &Expression) -> bool {
-    let Term::Call { callee, .. } = &one.kind else {
-        return false;
-    };
-    match &callee.kind {
-        Term::Member(of, name) => &**name == "use" || uses(of),
-        _ => false,
-    }
-}
-
-/// Removes the paths on which a call throws at once that returns a promise.
-fn without_impossible(mut paths: Vec<Path<'_>>) -> Vec<Path<'_>> {
-    let awaited = paths.iter().filter(|path| path.is_awaited);
-    let awaited: Vec<usize> = awaited.filter_map(|path| Some(path.run.failed?.site)).collect();
-    paths.retain(|path| {
-        path.run
-            .failed
-            .is_none_or(|failed| failed.is_late || !awaited.contains(&failed.site))
-    });
-    paths
 }

@@ -9,9 +9,11 @@
 use super::calls::Arguments;
 use super::machine::{EventKind, Machine};
 use super::scenario::Path;
+use super::stores;
 use super::values::{Object, Value};
 use crate::facts::{Defect, PolledQueue};
 use crate::limits;
+use crate::poll;
 use crate::read::syntax::{Expression, Module, TextRange};
 use std::sync::Arc;
 
@@ -24,22 +26,27 @@ pub(super) enum Operation {
     Start,
     /// Start of work without a token.
     Submit,
+    /// A request of several entries to another service.
+    Other,
 }
 
-/// Operations by the names of their calls and commands, without `_` and in lower case.
-const OPERATIONS: [(&str, Operation); 12] = [
-    ("receivemessage", Operation::Receive),
-    ("receivemessagecommand", Operation::Receive),
-    ("receivemessages", Operation::Receive),
-    ("sendmessage", Operation::Send),
-    ("sendmessagebatch", Operation::Send),
-    ("sendmessagebatchcommand", Operation::Send),
-    ("sendmessagecommand", Operation::Send),
-    ("sendmessages", Operation::Send),
-    ("startexecution", Operation::Start),
-    ("startexecutioncommand", Operation::Start),
-    ("submitjob", Operation::Submit),
-    ("submitjobcommand", Operation::Submit),
+/// Operations by the names of their calls and commands, without `_` and `Command` and in lower case, with the key of the
+/// entries that failed in the result of a request that succeeds.
+const OPERATIONS: [(&str, Operation, &str); 14] = [
+    ("batchwrite", Operation::Other, "UnprocessedItems"),
+    ("batchwriteitem", Operation::Other, "UnprocessedItems"),
+    ("publishbatch", Operation::Other, "Failed"),
+    ("putevents", Operation::Other, "FailedEntryCount"),
+    ("putrecordbatch", Operation::Other, "FailedPutCount"),
+    ("putrecords", Operation::Other, "FailedRecordCount"),
+    ("receivemessage", Operation::Receive, ""),
+    ("receivemessages", Operation::Receive, ""),
+    ("runtask", Operation::Other, "failures"),
+    ("sendmessage", Operation::Send, ""),
+    ("sendmessagebatch", Operation::Send, "Failed"),
+    ("sendmessages", Operation::Send, "Failed"),
+    ("startexecution", Operation::Start, ""),
+    ("submitjob", Operation::Submit, ""),
 ];
 
 /// Words of code that recognises a message which was processed before.
@@ -51,6 +58,8 @@ pub(super) struct Request {
     operation: Operation,
     at: TextRange,
     queue: Option<PolledQueue>,
+    /// Key of the entries that failed, if the request is about messages.
+    failed: &'static str,
     /// `true` if the work that it starts has no name, and no earlier code asked a store about the message.
     is_repeated: bool,
 }
@@ -98,10 +107,13 @@ impl<'m> Machine<'m> {
     /// Notes a request to a service.
     pub(super) fn note_request(&mut self, call: &'m Expression, name: &str, receiver: &Value, arguments: &Arguments) {
         let all: Vec<Value> = arguments.all().cloned().collect();
-        let is_of_failing = (self.masks(&all) | self.current) & self.failing != 0;
+        let of_records = self.masks(&all) | self.current;
+        let is_of_failing = of_records & self.failing != 0;
         let plain = name.replace('_', "").to_ascii_lowercase();
-        let found = OPERATIONS.iter().find(|(known, _)| *known == plain);
-        let Some((_, operation)) = found.filter(|_| !self.is_loading) else {
+        let found = OPERATIONS
+            .iter()
+            .find(|(known, ..)| *known == plain.trim_end_matches("command"));
+        let Some((_, operation, failed)) = found.filter(|_| !self.is_loading) else {
             return;
         };
         let requests = &self.run.requests;
@@ -129,6 +141,7 @@ impl<'m> Machine<'m> {
             operation: *operation,
             at: call.at.clone(),
             queue,
+            failed: if of_records == 0 { "" } else { *failed },
             is_repeated: is_unnamed && !is_asked,
         });
     }
@@ -191,4 +204,24 @@ pub(super) fn repeated(paths: &[Path<'_>], module: &Module) -> Vec<(Defect, Text
         }
     }
     all
+}
+
+/// Returns a request whose entries may fail while it succeeds, if the handler returns after it and nothing in the module
+/// reads which ones:
+///
+/// ```python
+/// sqs.send_message_batch(QueueUrl=url, Entries=entries)  # `Failed` of the result
+/// ```
+pub(super) fn ignored(paths: &[Path<'_>], module: &Module) -> Option<(Defect, TextRange)> {
+    let certain = paths.iter().filter(|path| path.has_returned && !path.run.is_uncertain);
+    let batches = certain
+        .flat_map(|path| &path.run.requests)
+        .filter(|one| !one.failed.is_empty());
+    let mut batches = batches.filter(|one| !module.says(&[one.failed])).peekable();
+    batches.peek()?;
+    let unused = poll::unused_results(module);
+    let is_unused = |request: &&Request| unused.iter().any(|call| stores::request(call).1.at == request.at);
+    batches
+        .find(is_unused)
+        .map(|request| (Defect::IgnoredEntries, request.at.clone()))
 }

@@ -1,7 +1,8 @@
 //! Execution of statements: blocks, branches, loops, and what catches a failure.
 
+use super::calls::Arguments;
 use super::machine::Machine;
-use super::values::{Evaluated, Executed, Flow, Id, Object, Value, bit};
+use super::values::{Closure, Evaluated, Executed, Flow, Id, OWN, Object, Value, bit};
 use crate::limits;
 use crate::read::syntax::{
     Case, Catch, Declares, Expression, Function, Loop, Operator, Statement, StatementKind, Term, TextRange,
@@ -117,15 +118,14 @@ impl<'m> Machine<'m> {
             }
             StatementKind::Import(names) => {
                 for name in names {
-                    let is_environment = matches!(&**name, "environ");
-                    self.declare(
-                        name,
-                        if is_environment {
-                            Value::Environment
-                        } else {
-                            Value::Unknown(0)
-                        },
-                    );
+                    let from = self.module.imports.get(name);
+                    let is_own = from.is_some_and(|from| self.module.own.contains(from));
+                    let value = match &**name {
+                        "environ" => Value::Environment,
+                        _ if is_own => Value::Unknown(OWN),
+                        _ => Value::Unknown(0),
+                    };
+                    self.declare(name, value);
                 }
                 Ok(())
             }
@@ -223,8 +223,12 @@ impl<'m> Machine<'m> {
                     Some(false) => break,
                     Some(true) => {}
                     // An unknown test is passed at most once, in the first iteration or in the last.
-                    None if is_last || iteration == 0 && self.choose(test, 2) == 0 => {}
-                    None => break,
+                    None => {
+                        self.run.progress.is_open = true;
+                        if !is_last && (iteration > 0 || self.choose(test, 2) != 0) {
+                            break;
+                        }
+                    }
                 }
             }
             if iteration > limits::MAX_ITERATIONS {
@@ -258,9 +262,12 @@ impl<'m> Machine<'m> {
                 self.run.first.get_or_insert(at.clone());
             }
             let done = self.on_item(item, |machine| {
-                machine.in_block(one.target.as_ref(), item.clone(), |machine| {
-                    machine.statements(&one.body)
-                })
+                let item = if one.is_awaited {
+                    machine.awaited(item.clone())?
+                } else {
+                    item.clone()
+                };
+                machine.in_block(one.target.as_ref(), item, |machine| machine.statements(&one.body))
             });
             if let Err(flow) = &done {
                 self.leave_loop(flow, &items[..=number], &items[number + 1..]);
@@ -374,14 +381,40 @@ impl<'m> Machine<'m> {
             let wrapper = self.evaluate(decorator)?;
             value = match (&wrapper, &value) {
                 (Value::Class(_), Value::Function(_)) => self.call(&wrapper, vec![value], Vec::new(), decorator)?,
-                (Value::Function(id), _) if matches!(&self.heap[*id], Object::Function(one) if one.around.is_empty()) => {
-                    self.call(&wrapper, vec![value], Vec::new(), decorator)?
+                (Value::Function(id), _) if matches!(&self.heap[*id], Object::Function(one) if replaces(one)) => {
+                    match self.call(&wrapper, vec![value.clone()], Vec::new(), decorator)? {
+                        // A decorator of JavaScript that returns nothing keeps the method.
+                        Value::Null if self.module.is_script => value,
+                        made => made,
+                    }
                 }
                 (_, Value::Function(id)) => self.around(*id, decorator),
                 _ => value,
             };
         }
         Ok(value)
+    }
+
+    /// Returns a handler of middy with a middleware, whose functions before and after the handler may do anything.
+    pub(super) fn with_middleware(&mut self, id: Id, name: &str, arguments: &Arguments, at: &'m Expression) -> Value {
+        let on_error = match (name, arguments.get(0)) {
+            ("onError", Some(function)) => Some(function.clone()),
+            (_, Some(Value::Object(used))) => match self.known_entries(&Value::Object(*used)) {
+                Some([(Some(key), function)]) if &**key == "onError" => Some(function.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(function @ Value::Function(_)) = on_error else {
+            return self.around(id, at);
+        };
+        let handler = self.bound(id, None, Vec::new());
+        if let Value::Function(id) = handler
+            && let Object::Function(closure) = &mut self.heap[id]
+        {
+            closure.on_error.push(function);
+        }
+        handler
     }
 
     /// Returns a function with another wrapper around it.
@@ -393,4 +426,10 @@ impl<'m> Machine<'m> {
         closure.around.push(wrapper);
         Value::Function(self.add(Object::Function(closure)))
     }
+}
+
+/// Returns `true` for decorators that return what replaces a function. The older ones of TypeScript change a descriptor,
+/// their third argument.
+fn replaces(decorator: &Closure<'_>) -> bool {
+    decorator.around.is_empty() && decorator.function.parameters.len() < 3
 }

@@ -53,7 +53,7 @@ fn conditions() -> [&'static str; 7] {
 }
 
 /// Returns the request of a call: the command of `client.send(new GetCommand(…))`, or the call itself.
-fn request(call: &Expression) -> (&str, &Expression) {
+pub(super) fn request(call: &Expression) -> (&str, &Expression) {
     let Term::Call { callee, arguments, .. } = &call.kind else {
         return ("", call);
     };

@@ -9,6 +9,9 @@ use std::sync::Arc;
 /// Set of the records that a value is derived from, one bit each.
 pub(super) type Mask = u8;
 
+/// Bit of an unknown value from a file of the repository that was not read.
+pub(super) const OWN: Mask = 1 << 7;
+
 /// Mask of all records of a batch.
 pub(super) const ALL: Mask = 0b111;
 
@@ -60,8 +63,6 @@ pub(super) enum Value {
     Variable(Arc<str>),
     /// `contextlib.suppress` of all exceptions, or of some.
     Suppress(bool),
-    /// Thread pool.
-    Pool,
     /// A list, a tuple or a set.
     List(Id),
     /// A dictionary, an object or an instance of a class.
@@ -76,11 +77,18 @@ pub(super) enum Value {
     Lazy(Id),
     /// A promise, a coroutine, a task or a future.
     Promise(Id),
+    /// The function that fulfils a promise, or with `false` the one that rejects it.
+    Settle(Id, bool),
     /// Batch processor of Powertools for AWS Lambda.
     Processor(Id),
 }
 
 impl Value {
+    /// Returns `true` for a value from a file of the repository that was not read.
+    pub(super) fn is_own(&self) -> bool {
+        matches!(self, Value::Unknown(mask) if mask & OWN != 0)
+    }
+
     /// Returns the value without what is known of it beyond its records.
     pub(super) fn opaque(self) -> Value {
         match self {
@@ -154,6 +162,8 @@ pub(super) struct Closure<'m> {
     pub(super) given: Arguments,
     /// Decorators and wrappers from other files.
     pub(super) around: Vec<&'m Expression>,
+    /// Functions that get the failure of a handler of middy.
+    pub(super) on_error: Vec<Value>,
 }
 
 impl<'m> Closure<'m> {
@@ -165,6 +175,7 @@ impl<'m> Closure<'m> {
             home: None,
             given: Arguments::default(),
             around: Vec::new(),
+            on_error: Vec::new(),
         }
     }
 }

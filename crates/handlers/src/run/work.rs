@@ -3,7 +3,7 @@
 use super::calls::Arguments;
 use super::machine::{Choice, Event, EventKind, Failure, Machine};
 use super::stores;
-use super::values::{Evaluated, Flow, Mask, Object, Value};
+use super::values::{ALL, Evaluated, Flow, Mask, OWN, Object, Value};
 use crate::read::syntax::{Expression, Term};
 use crate::words::{is_harmless, is_request, says_log};
 
@@ -56,7 +56,8 @@ impl<'m> Machine<'m> {
         }
         let is_harmless = has_no_effect(whole, callee, &all);
         if !self.is_loading && !is_harmless {
-            for value in &all {
+            let passed: Vec<&Value> = all.iter().filter(|one| !self.is_callback(callee, one)).collect();
+            for value in passed {
                 self.escape(value, 2);
             }
         }
@@ -69,10 +70,13 @@ impl<'m> Machine<'m> {
         }
         if is_new || name.starts_with(char::is_uppercase) && !is_awaited {
             let is_error = name.ends_with("Error") || name.ends_with("Exception") || name.ends_with("Failed");
+            // What gets a function of this file may call it later.
+            let calls_back = all.iter().any(|one| matches!(one, Value::Function(_))) || name == "Proxy";
+            let own = if calls_back || self.calls_own { OWN } else { 0 };
             return Ok(if is_error {
                 Value::Error(Some(name.into()), given)
             } else {
-                Value::Unknown(given)
+                Value::Unknown(given | own)
             });
         }
         if is_harmless {
@@ -85,6 +89,9 @@ impl<'m> Machine<'m> {
             Value::Function(id) => Some(*id),
             _ => None,
         });
+        if let (Value::Function(id), true, "use" | "onError") = (receiver, self.is_loading, name) {
+            return Ok(self.with_middleware(*id, name, arguments, whole));
+        }
         if let (Some(function), true) = (function, self.is_loading) {
             // `middy(handler)`, `instrument(handler)`
             return Ok(self.around(function, whole));
@@ -113,6 +120,12 @@ impl<'m> Machine<'m> {
         let given = part.unwrap_or(given);
         self.run.used |= part.unwrap_or(record);
         self.note(callee, record, is_awaited);
+        // Code of the repository that other code than the work on a message calls after the failure may raise it again.
+        let is_repeated = self.run.events.iter().any(|event| event.call == whole);
+        let has_failed = self.run.failed.is_some_and(|failure| failure.call != whole);
+        if has_failed && self.calls_own && !is_repeated && record & ALL & !self.failing == 0 {
+            self.doubt();
+        }
         let kind = stores::event(whole).unwrap_or(EventKind::Work);
         if matches!(kind, EventKind::Write | EventKind::Claim)
             && !self.run.written.iter().any(|(call, _)| *call == whole)
@@ -127,6 +140,14 @@ impl<'m> Machine<'m> {
             return Ok(refused);
         }
         let had_failed = self.run.failed.is_some();
+        if let Some(callback) = all.last().filter(|last| self.is_callback(callee, last)) {
+            let result = match self.work(whole, given, record, true) {
+                Ok(value) => vec![Value::Nil, value],
+                Err(Flow::Raise(raised)) => vec![raised],
+                Err(other) => return Err(other),
+            };
+            return self.call(callback, result, Vec::new(), whole);
+        }
         let done = self.work(whole, given, record, is_awaited);
         if !had_failed {
             self.note_function(whole, &all);
@@ -138,10 +159,32 @@ impl<'m> Machine<'m> {
         Ok(done)
     }
 
+    /// Returns `true` for a function of this file that code of Node.js calls with an error first, `(err, data) => …`, if
+    /// something waits for it: Lambda for a handler that is not asynchronous, or a promise that it settles.
+    fn is_callback(&self, callee: &Expression, value: &Value) -> bool {
+        let is_waited_for = !self.unsettled.is_empty() || !self.frames.iter().any(|frame| frame.is_async);
+        if !is_waited_for
+            || self.is_loading
+            || matches!(callee.last_name(), Some("on" | "once" | "addListener" | "use"))
+        {
+            return false;
+        }
+        let Value::Function(id) = value else { return false };
+        let Object::Function(closure) = &self.heap[*id] else {
+            return false;
+        };
+        let first = closure
+            .function
+            .parameters
+            .first()
+            .and_then(|first| first.pattern.name());
+        self.module.is_script && first.is_some_and(|name| matches!(&**name, "err" | "error" | "e" | "er"))
+    }
+
     /// Passes a value to code elsewhere, which may change it, call it, and wait for it.
     pub(super) fn escape(&mut self, value: &Value, depth: usize) {
         let parts = match value {
-            Value::Function(_) | Value::Callback => {
+            Value::Function(_) | Value::Callback | Value::Settle(..) => {
                 self.run.is_uncertain = true;
                 return;
             }
@@ -254,6 +297,8 @@ impl<'m> Machine<'m> {
         if record & self.failing != 0 {
             match &self.run.failed {
                 Some(failure) if failure.site == address => return self.failed(failure.is_late, site),
+                // A call that was made before is repeated.
+                Some(_) if self.run.events.iter().any(|event| event.call == site) => {}
                 Some(_) => self.run.is_parked |= given & self.failing != 0,
                 None if self.fails_parsing => {}
                 None => {
@@ -265,16 +310,19 @@ impl<'m> Machine<'m> {
                     let chosen = self.chosen(Choice::Fail, site, options);
                     if chosen > 0 {
                         let is_late = is_certain || chosen == 2;
-                        let root = match &site.kind {
-                            Term::Call { callee, .. } => callee.first_name().unwrap_or_default(),
-                            _ => "",
+                        let (root, name) = match &site.kind {
+                            Term::Call { callee, .. } => (callee.first_name(), callee.last_name()),
+                            _ => (None, None),
                         };
+                        let (root, name) = (root.unwrap_or_default(), name.unwrap_or_default());
                         let is_client = matches!(self.variable(root), Some(Value::Client));
                         self.run.failed = Some(Failure {
                             site: address,
                             call: site,
                             is_request: is_client || is_request(root) || is_command(site),
                             is_late,
+                            may_be_early: is_late && !is_certain,
+                            is_own: self.calls_own || self.replaced.contains(name),
                             has_event: false,
                             is_simple: false,
                             function: None,
@@ -295,6 +343,8 @@ impl<'m> Machine<'m> {
             call,
             is_request: false,
             is_late: false,
+            may_be_early: false,
+            is_own: false,
             has_event: false,
             is_simple: false,
             function: None,
@@ -342,6 +392,15 @@ impl<'m> Machine<'m> {
 
 /// Returns `true` if a call has no effect that matters. A log may call a function that it gets, and so may a tracer.
 fn has_no_effect(whole: &Expression, callee: &Expression, all: &[Value]) -> bool {
+    let is_function = matches!(callee.last_name(), Some("apply" | "call"));
+    if is_function
+        && all
+            .iter()
+            .any(|value| matches!(value, Value::List(_) | Value::Object(_)))
+    {
+        // `Array.prototype.push.call(failures, failure)`
+        return false;
+    }
     let may_call = says_log(callee) || callee.first_name() == Some("tracer");
     let gets_function = all.iter().any(|value| matches!(value, Value::Function(_)));
     is_harmless(callee) && !(may_call && gets_function) && stores::event(whole).is_none()

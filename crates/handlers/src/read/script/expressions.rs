@@ -217,6 +217,13 @@ impl Script<'_> {
             ast::Expression::UnaryExpression(one) => match one.operator {
                 UnaryOperator::LogicalNot => Term::Not(self.boxed(&one.argument)),
                 UnaryOperator::Delete => Term::Delete(vec![self.expression(&one.argument)]),
+                // As functions.
+                UnaryOperator::Void | UnaryOperator::Typeof => Term::Call {
+                    callee: Box::new(expression(Term::Name(one.operator.as_str().into()), range(one.span))),
+                    arguments: vec![self.expression(&one.argument)],
+                    named: Vec::new(),
+                    is_new: false,
+                },
                 UnaryOperator::UnaryNegation => {
                     let zero = expression(Term::Number(0.0), range(one.span));
                     Term::Binary(Operator::Subtract, Box::new([zero, self.expression(&one.argument)]))
@@ -230,7 +237,18 @@ impl Script<'_> {
                 };
                 let at = range(one.span);
                 let target = self.simple_target(&one.argument);
-                Term::assign(target, expression(Term::Number(1.0), at), Some(operator))
+                let number = |at| expression(Term::Number(1.0), at);
+                let changed = Term::assign(target, number(at.clone()), Some(operator));
+                // `count--` is the number before the change.
+                let inverse = match operator {
+                    Operator::Add => Operator::Subtract,
+                    _ => Operator::Add,
+                };
+                if one.prefix {
+                    changed
+                } else {
+                    Term::Binary(inverse, Box::new([expression(changed, at.clone()), number(at)]))
+                }
             }
             ast::Expression::AssignmentExpression(one) => self.assignment(one),
             ast::Expression::SequenceExpression(one) => {
