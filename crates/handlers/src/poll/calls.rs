@@ -360,8 +360,8 @@ impl<'m> Calls<'m> {
 
     /// Returns the calls whose results nothing but a log reads.
     pub(crate) fn unused_results(self) -> Vec<&'m Expression> {
-        let is_unused = |name: &Option<&str>| name.is_none_or(|name| !self.used.contains(name));
-        let unused = self.results.iter().filter(|(_, name)| is_unused(name));
+        let is_unused = |name: Option<&str>| name.is_none_or(|name| !self.used.contains(name));
+        let unused = self.results.iter().filter(|(_, name)| is_unused(*name));
         unused.map(|(call, _)| *call).collect()
     }
 
@@ -428,7 +428,7 @@ fn call_of(value: &Expression) -> &Expression {
     match &value.kind {
         Term::Await(inner) => call_of(inner),
         Term::Call { callee, .. } => match &callee.kind {
-            Term::Member(of, name) if &**name == "promise" => &**of,
+            Term::Member(of, name) if &**name == "promise" => of,
             _ => value,
         },
         _ => value,

@@ -220,7 +220,7 @@ impl Python<'_> {
             let local = alias.asname.as_ref().unwrap_or(&alias.name);
             // `import a.b` binds `a`.
             let local = self.word(local.id.split('.').next().unwrap_or_default());
-            self.syntax.add_imports(&[local.clone()], &from);
+            self.syntax.add_imports(std::slice::from_ref(&local), &from);
             all.push(local);
         }
         StatementKind::Import(all)

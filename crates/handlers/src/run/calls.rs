@@ -354,14 +354,14 @@ impl<'m> Machine<'m> {
                 self.construct_base(*home, this, arguments, at)?;
                 Ok(Value::Null)
             }
-            Value::Object(id) => match self.method(callee, "__call__") {
-                Some(method) => self.invoke(&method, arguments, at),
-                None => {
-                    let first = arguments.get(0).cloned().unwrap_or(Value::Null);
-                    let task = self.task_method(at, *id, "", &arguments, first)?;
-                    Ok(task.unwrap_or(Value::Unknown(0)))
+            Value::Object(id) => {
+                if let Some(method) = self.method(callee, "__call__") {
+                    return self.invoke(&method, arguments, at);
                 }
-            },
+                let first = arguments.get(0).cloned().unwrap_or(Value::Null);
+                let task = self.task_method(at, *id, "", &arguments, first)?;
+                Ok(task.unwrap_or(Value::Unknown(0)))
+            }
             Value::Settle(id, is_fulfilled) => {
                 let value = arguments.get(0).cloned().unwrap_or(Value::Null);
                 let result = if *is_fulfilled { self.settle(value) } else { Err(value) };

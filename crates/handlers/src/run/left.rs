@@ -20,6 +20,7 @@ use crate::words::FAILURES;
 
 /// Progress of a run through the records.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Progress {
     /// Records that a loop or a function for each of them has reached.
     pub(super) reached: Mask,

@@ -15,6 +15,7 @@ pub(super) type Known = Result<Option<Value>, Flow>;
 
 impl<'m> Machine<'m> {
     /// Calls a function by its name, if it is known and the file does not define it.
+    #[expect(clippy::too_many_lines, reason = "one arm per function")]
     pub(super) fn library(
         &mut self,
         whole: &'m Expression,
@@ -482,17 +483,16 @@ impl<'m> Machine<'m> {
         Ok(Some(match name {
             "get" | "pop" => {
                 let default = arguments.get(1).cloned().unwrap_or(Value::Null);
-                let found = match &key {
-                    Some(key) => match self.member(&of, key)? {
+                let found = if let Some(key) = &key {
+                    match self.member(&of, key)? {
                         Value::Null => default,
                         found => found,
-                    },
-                    None => {
-                        let values = self.known_entries(&of).unwrap_or_default();
-                        let values: Vec<Value> = values.iter().map(|(_, value)| value.clone()).collect();
-                        let unknown = Value::Unknown(self.mask(&of) | self.mask(first));
-                        self.any_function(&values, whole).unwrap_or(unknown)
                     }
+                } else {
+                    let values = self.known_entries(&of).unwrap_or_default();
+                    let values: Vec<Value> = values.iter().map(|(_, value)| value.clone()).collect();
+                    let unknown = Value::Unknown(self.mask(&of) | self.mask(first));
+                    self.any_function(&values, whole).unwrap_or(unknown)
                 };
                 match (name, &key, &mut self.heap[id]) {
                     ("pop", Some(key), Object::Entries { entries, .. }) => {

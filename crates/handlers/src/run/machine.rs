@@ -72,6 +72,7 @@ pub(crate) struct Machine<'m> {
 
 /// Facts of one run.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Run<'m> {
     /// Call that failed; it fails again for the same message.
     pub(super) failed: Option<Failure<'m>>,

@@ -230,6 +230,7 @@ impl<'m> Entry<'m> {
         Some((entry, machine))
     }
 
+    #[expect(clippy::too_many_lines, reason = "one step per fact")]
     fn facts(&self, loaded: &Machine<'m>, source: &str) -> Facts<'m> {
         let module = loaded.module;
         let (mut paths, mut is_complete) = self.explore(loaded, 3, bit(1));

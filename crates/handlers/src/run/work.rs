@@ -34,6 +34,7 @@ const REQUESTS: [&str; 10] = [
 
 impl<'m> Machine<'m> {
     /// Calls code of other files.
+    #[expect(clippy::too_many_lines, reason = "one step per effect of a call")]
     pub(super) fn elsewhere(
         &mut self,
         whole: &'m Expression,
@@ -122,8 +123,8 @@ impl<'m> Machine<'m> {
         self.note(callee, record, is_awaited);
         // Code of the repository that other code than the work on a message calls after the failure may raise it again.
         let is_repeated = self.run.events.iter().any(|event| event.call == whole);
-        let has_failed = self.run.failed.is_some_and(|failure| failure.call != whole);
-        if has_failed && self.calls_own && !is_repeated && record & ALL & !self.failing == 0 {
+        let is_after = self.run.failed.is_some_and(|failure| failure.call != whole);
+        if is_after && self.calls_own && !is_repeated && record & ALL & !self.failing == 0 {
             self.doubt();
         }
         let kind = stores::event(whole).unwrap_or(EventKind::Work);

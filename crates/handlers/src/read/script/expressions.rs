@@ -151,6 +151,27 @@ impl Script<'_> {
             }
         }
     }
+    /// Converts `++` and `--`.
+    fn updated(&mut self, one: &ast::UpdateExpression<'_>) -> Term {
+        let operator = match one.operator {
+            oxc_syntax::operator::UpdateOperator::Increment => Operator::Add,
+            oxc_syntax::operator::UpdateOperator::Decrement => Operator::Subtract,
+        };
+        let at = range(one.span);
+        let target = self.simple_target(&one.argument);
+        let number = |at| expression(Term::Number(1.0), at);
+        let changed = Term::assign(target, number(at.clone()), Some(operator));
+        // `count--` is the number before the change.
+        let inverse = match operator {
+            Operator::Add => Operator::Subtract,
+            _ => Operator::Add,
+        };
+        if one.prefix {
+            changed
+        } else {
+            Term::Binary(inverse, Box::new([expression(changed, at.clone()), number(at)]))
+        }
+    }
 
     pub(crate) fn term(&mut self, node: &ast::Expression<'_>) -> Term {
         if let Some(member) = node.as_member_expression() {
@@ -230,26 +251,7 @@ impl Script<'_> {
                 }
                 _ => self.other(&[&one.argument]),
             },
-            ast::Expression::UpdateExpression(one) => {
-                let operator = match one.operator {
-                    oxc_syntax::operator::UpdateOperator::Increment => Operator::Add,
-                    oxc_syntax::operator::UpdateOperator::Decrement => Operator::Subtract,
-                };
-                let at = range(one.span);
-                let target = self.simple_target(&one.argument);
-                let number = |at| expression(Term::Number(1.0), at);
-                let changed = Term::assign(target, number(at.clone()), Some(operator));
-                // `count--` is the number before the change.
-                let inverse = match operator {
-                    Operator::Add => Operator::Subtract,
-                    _ => Operator::Add,
-                };
-                if one.prefix {
-                    changed
-                } else {
-                    Term::Binary(inverse, Box::new([expression(changed, at.clone()), number(at)]))
-                }
-            }
+            ast::Expression::UpdateExpression(one) => self.updated(one),
             ast::Expression::AssignmentExpression(one) => self.assignment(one),
             ast::Expression::SequenceExpression(one) => {
                 Term::Other(one.expressions.iter().map(|part| self.expression(part)).collect())
