@@ -19,7 +19,7 @@ pub(crate) struct Module {
     pub(crate) records_used: rustc_hash::FxHashMap<Arc<str>, u8>,
     /// Files that names are imported from, as written.
     pub(crate) imports: rustc_hash::FxHashMap<Arc<str>, Arc<str>>,
-    /// Those of the repository, whose functions may handle the failures of their calls.
+    /// Imported files of the repository, whose functions may handle the failures of their calls.
     pub(crate) own: rustc_hash::FxHashSet<Arc<str>>,
     /// Ends of the objects of `of?.member`.
     pub(crate) optional: rustc_hash::FxHashSet<usize>,

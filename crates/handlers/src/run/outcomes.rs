@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 impl Path<'_> {
     pub(super) fn cannot_be_converted(&self) -> Option<(TextRange, &'static str)> {
-        self.unmarshalable.clone().filter(|_| !self.run.is_uncertain)
+        // An `async` handler returns a coroutine, whatever is in it.
+        let is_certain = |what: &str| what.starts_with("a coroutine") || !self.run.is_uncertain;
+        self.unmarshalable.clone().filter(|(_, what)| is_certain(what))
     }
 }
 

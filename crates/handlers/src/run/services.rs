@@ -141,7 +141,11 @@ impl<'m> Machine<'m> {
             operation: *operation,
             at: call.at.clone(),
             queue,
-            failed: if of_records == 0 { "" } else { failed },
+            failed: if of_records == 0 && self.run.progress.reached == 0 {
+                ""
+            } else {
+                failed
+            },
             is_repeated: is_unnamed && !is_asked,
         });
     }

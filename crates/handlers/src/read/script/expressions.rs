@@ -151,6 +151,7 @@ impl Script<'_> {
             }
         }
     }
+
     /// Converts `++` and `--`.
     fn updated(&mut self, one: &ast::UpdateExpression<'_>) -> Term {
         let operator = match one.operator {
