@@ -35,6 +35,22 @@ fn queues_without_an_instance_are_counted_by_the_variable() {
 }
 
 #[test]
+fn queues_of_a_module_without_an_instance_are_counted() {
+    let module = SWITCHED.replace("count = var.sqs_enabled ? 1 : 0", "");
+    let call = |count: &str| {
+        format!("variable \"on\" {{ default = false }}\nmodule \"q\" {{\n  source = \"./q\"\n  count = {count}\n}}\n")
+    };
+    let expected = "2 queues exist only with `var.on`, whose default leaves them out";
+    for (count, expected) in [("var.on ? 1 : 0", vec![expected]), ("0", vec![]), ("1", vec![])] {
+        assert_eq!(
+            notes(&[("main.tf", &call(count)), ("q/main.tf", &module)]),
+            expected,
+            "{count}"
+        );
+    }
+}
+
+#[test]
 fn switch_that_is_on_or_set_is_not_mentioned() {
     let silent: Vec<String> = Vec::new();
     for files in [

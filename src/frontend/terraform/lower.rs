@@ -128,6 +128,10 @@ pub(super) fn names_queue(name: &str) -> bool {
     words.any(|word| matches!(&*word.to_ascii_lowercase(), "sqs" | "queue" | "queues" | "dlq" | "dlqs"))
 }
 
+fn is_queue_type(kind: &str) -> bool {
+    matches!(names::kind(kind), Some(NodeKind::Queue(_)))
+}
+
 /// Returns the name that an expression consists of; in JSON, it is a string.
 fn name_of(expression: &Expression) -> Option<Arc<str>> {
     match &expression.kind {
@@ -180,13 +184,20 @@ impl Lowering<Terraform<'_, '_>> {
         }
     }
 
+    /// Counts queues that the default of `variable` leaves out.
+    fn note_switched_off(&mut self, variable: Arc<str>, queues: usize) {
+        if queues > 0 {
+            *self.graph.switched_off.entry(variable).or_default() += queues;
+        }
+    }
+
     /// Records a block without instances as the alarm that it would be if it had one.
     /// A queue is counted by the variable that leaves it out.
     fn record_disabled(&mut self, at: usize, name: &Name, block: &Arc<Block>) {
-        if matches!(names::kind(&name.0), Some(NodeKind::Queue(_)))
+        if is_queue_type(&name.0)
             && let Some(variable) = self.view.eval.switch(block, at)
         {
-            *self.graph.switched_off.entry(variable).or_default() += 1;
+            self.note_switched_off(variable, 1);
         }
         let Some(kind) = names::kind(&name.0).filter(|kind| kind.watches()) else {
             return;

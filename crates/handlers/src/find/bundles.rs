@@ -123,12 +123,17 @@ fn configured(tokens: &[Token<'_>], most: &mut usize) -> Vec<Entry> {
         let (Token::Word(key) | Token::Text(key)) = tokens[at] else {
             continue;
         };
-        if !matches!(key, "entry" | "entryPoints") || tokens.get(at + 1) != Some(&Token::Sign(b':')) {
+        // `const entries = { … }; return { entry: entries }`: the output is described elsewhere in the file.
+        let is_variable = matches!(key, "entries" | "entry" | "entryPoints")
+            && tokens.get(at + 1) == Some(&Token::Sign(b'='))
+            && tokens.get(at + 2) == Some(&Token::Sign(b'{'));
+        let is_setting = matches!(key, "entry" | "entryPoints") && tokens.get(at + 1) == Some(&Token::Sign(b':'));
+        if !is_variable && !is_setting {
             continue;
         }
         let Some(left) = most.checked_sub(1) else { break };
         *most = left;
-        let settings = around(tokens, at);
+        let settings = if is_variable { tokens } else { around(tokens, at) };
         let value = &tokens[at + 2..];
         let entries = match value.first() {
             Some(Token::Sign(b'{')) => pairs(inside(value)),
@@ -142,7 +147,7 @@ fn configured(tokens: &[Token<'_>], most: &mut usize) -> Vec<Entry> {
             },
             _ => continue,
         };
-        if key == "entry" {
+        if key == "entry" || key == "entries" {
             let output = value_of(settings, "path").unwrap_or_else(|| "dist".to_owned());
             let name = value_of(settings, "filename").unwrap_or_else(|| "[name].js".to_owned());
             all.extend(entries.into_iter().filter_map(|(entry, source)| {
@@ -393,6 +398,10 @@ mod tests {
             (
                 "module.exports = { name: 'a', entry: './src/a.ts', output: { filename: 'x.js' } }",
                 vec!["./src/a.ts -> dist/x"],
+            ),
+            (
+                "const pick = (env) => { const entries = { a: './src/a.ts' }; return env.only ? { [env.only]: entries[env.only] } : entries };\nmodule.exports = (env) => ({ entry: pick(env), output: { filename: '[name].js', path: path.join(__dirname, 'out') } })",
+                vec!["./src/a.ts -> out/a"],
             ),
             ("module.exports = { entry: glob.sync('src/*.ts') }", vec![]),
             ("entry: {{{[[", vec![]),

@@ -1,17 +1,17 @@
 //! References to queues and functions in any resource, or in the call of a module that is not available: failure
 //! destinations, invoked functions, and queues passed as arguments.
 
-use super::Declared;
 use super::link::link;
 use super::names;
 use super::view::{ConfigurationPart, Terraform};
+use super::{Declared, is_queue_type};
 use crate::frontend::lower::{Lowering, NodeKind, SYNCHRONOUS_PRINCIPALS};
 use crate::graph::{Attribute, DeadLetterUse, Invocation, Link, Name, Owner};
 use conditions::Condition;
 use source::Span;
 use std::sync::Arc;
 use terraform::eval::{Member, Scope};
-use terraform::module::{Call, Module, Source, reached};
+use terraform::module::{Call, Module, Modules, Source, reached};
 use terraform::syntax::{Block, Body};
 use terraform::value::{Value, ValueKind};
 
@@ -255,11 +255,7 @@ impl Lowering<Terraform<'_, '_>> {
     /// Returns `true` if the code of a called module, and of every module that it calls, is known to declare no alarm.
     fn is_without_alarms(&self, call: &Call) -> bool {
         let modules = self.view.eval.modules;
-        let Source::Here(path) = &call.source else { return false };
-        let all = modules
-            .get(path)
-            .map(|module| reached(module, modules))
-            .unwrap_or_default();
+        let all = modules_of(call, modules);
         let is_local = |call: &Arc<Call>| matches!(&call.source, Source::Here(path) if modules.contains_key(path));
         let is_known = |module: &&Module| declares_no_alarm(module) && module.calls.values().all(is_local);
         !all.is_empty() && all.iter().all(is_known)
@@ -296,6 +292,13 @@ impl Lowering<Terraform<'_, '_>> {
 
     /// Records the queues that are passed to a module with a `count` of zero.
     pub(super) fn record_disabled_call(&mut self, call: &Call, at: usize) {
+        if let Some(variable) = self.view.eval.switch(&call.block, at) {
+            let resources = modules_of(call, self.view.eval.modules)
+                .into_iter()
+                .flat_map(|module| module.resources.keys());
+            let queues = resources.filter(|(kind, _)| is_queue_type(kind)).count();
+            self.note_switched_off(variable, queues);
+        }
         if self.is_without_alarms(call) {
             return;
         }
@@ -312,6 +315,15 @@ impl Lowering<Terraform<'_, '_>> {
             }
         }
     }
+}
+
+/// Returns the module that `call` calls, if it is in the project, and those that it calls itself.
+fn modules_of<'m>(call: &Call, modules: &'m Modules) -> Vec<&'m Module> {
+    let Source::Here(path) = &call.source else {
+        return Vec::new();
+    };
+    let module = modules.get(path);
+    module.map(|module| reached(module, modules)).unwrap_or_default()
 }
 
 /// Returns `true` if no resource of a module can be an alarm: all are of AWS, and of other types.
