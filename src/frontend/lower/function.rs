@@ -51,7 +51,7 @@ const PACKAGE: [&str; 6] = [
     "source_code_hash",
 ];
 
-/// Returns `true` for code that stands in for what is deployed later: text in the configuration, or a file with such a
+/// Returns `true` for code that is replaced by what is deployed later: text in the configuration, or a file with such a
 /// name.
 fn is_placeholder(source: &CodeSource) -> bool {
     match source {
