@@ -1,10 +1,12 @@
 //! Findings, independent of how they are shown. This module is plain data and does not know rules, dialects or formats.
 
 mod coverage;
+mod listed;
 mod remedy;
 mod rule_id;
 
 pub use coverage::{Coverage, CoveredHandler, Declaration, Gap, ONLY_TYPE, Step};
+pub use listed::{few, grouped};
 pub use remedy::{Change, Destination, Edit, Fix, MissingDeadLetterQueue, Place, REPORT_FAILURES, Remedy, Safety};
 pub use rule_id::RuleId;
 
@@ -203,7 +205,14 @@ impl Diagnostic {
     /// a value, which has a label as well: "`f` may run for 30 s (`timeout` in `dev.tfvars`)".
     pub fn add_labels(&mut self, others: &[Label]) {
         let value = |label: &Label| label.message.rsplit_once(" (").map(|(value, _)| value.to_owned());
-        for label in others {
+        // A value that only some environments know.
+        if let ([own, ..], [other, ..]) = (self.labels.as_mut_slice(), others)
+            && own.message.is_empty()
+            && own.span == other.span
+        {
+            own.message.clone_from(&other.message);
+        }
+        for label in others.iter().filter(|label| !label.message.is_empty()) {
             let is_known = |known: &Label| {
                 known.span == label.span
                     && (known.message == label.message || value(label).is_some_and(|of| value(known) == Some(of)))
@@ -276,9 +285,16 @@ impl Diagnostic {
     #[must_use]
     pub fn in_environments(mut self, names: &[String]) -> Self {
         let declared = names.iter().filter(|name| *name != DEFAULT_ENVIRONMENT);
-        let shown: Vec<String> = declared.map(|name| format!("`{name}`")).collect();
-        let by_default = (shown.len() < names.len()).then(|| "it is deployed with the defaults".to_owned());
-        let by_name = (!shown.is_empty()).then(|| format!("the environment is {}", shown.join(" or ")));
+        let declared: Vec<&str> = declared.map(String::as_str).collect();
+        let by_default = (declared.len() < names.len()).then(|| "it is deployed with the defaults".to_owned());
+        let by_name = match declared.as_slice() {
+            [] => None,
+            [name] => Some(format!("the environment is `{name}`")),
+            several => Some(format!(
+                "the environment is one of {}",
+                grouped(several, |name| format!("`{name}`"))
+            )),
+        };
         let environment = by_name.into_iter().chain(by_default).collect::<Vec<_>>().join(" or ");
         self.when = Some(match self.when {
             Some(when) => format!("{when} and {environment}"),
@@ -305,6 +321,29 @@ impl Diagnostic {
             self.labels[..=at].rotate_right(1);
             self.labels[0].primary = true;
         }
+    }
+
+    /// Lists its instances, addresses and roots each by what differs; `shown` formats the names. Without an address if the
+    /// headline contains the only one.
+    pub fn instances_in_words(&self, shown: impl Fn(&str) -> String) -> String {
+        let distinct = |of: fn(&Instance) -> &String| {
+            let mut all: Vec<&str> = Vec::new();
+            for name in self.calls.iter().map(|call| of(call).as_str()) {
+                if !all.contains(&name) {
+                    all.push(name);
+                }
+            }
+            all
+        };
+        let (addresses, roots) = (distinct(|call| &call.address), distinct(|call| &call.root));
+        if addresses.len() * roots.len() != self.calls.len() {
+            return few(&self.instances(shown));
+        }
+        let is_known = matches!(addresses.as_slice(), [one] if self.headline.contains(one));
+        let addresses = (!is_known || roots.len() == 1).then(|| grouped(&addresses, &shown));
+        let roots = (roots.len() > 1).then(|| format!("in {}", grouped(&roots, &shown)));
+        let parts: Vec<String> = addresses.into_iter().chain(roots).collect();
+        parts.join(" ")
     }
 
     /// Returns the addresses of its instances, with their roots unless all have the same; `shown` formats both.

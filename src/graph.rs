@@ -92,6 +92,11 @@ impl Seconds {
         Some(format!("{count} {unit}{}", if count == 1 { "" } else { "s" }))
     }
 
+    /// Formats whole days or hours in words, and any other number in seconds: `4 days`, `90 s`.
+    pub fn readable(self) -> String {
+        self.in_words().unwrap_or_else(|| self.to_string())
+    }
+
     /// Formats the seconds, followed by whole days or hours: `345600 s (4 days)`.
     pub fn with_words(self) -> String {
         match self.in_words() {

@@ -31,6 +31,7 @@ mod suppressed;
 mod timeline;
 pub mod wrapped;
 
+pub use crate::diagnostic::few;
 pub use printable::{printable, printable_error};
 
 use crate::diagnostic::{Coverage, Diagnostic, NotEvaluated, Severity, Suppressed};
@@ -107,17 +108,6 @@ pub struct Units {
     pub unread_modules: BTreeMap<String, usize>,
     /// Notes on unread parts, by unit.
     pub notes: Vec<String>,
-}
-
-/// Lists the first three of `all`, and the number of the others: `a, b, c and 9 more`.
-pub fn few(all: &[String]) -> String {
-    const NAMED: usize = 3;
-    let named = all.iter().take(NAMED).map(String::as_str);
-    let named = named.collect::<Vec<_>>().join(", ");
-    match all.len().saturating_sub(NAMED) {
-        0 => named,
-        more => format!("{named} and {more} more"),
-    }
 }
 
 /// Formats a count with its noun: `1 error`, `2 errors`.

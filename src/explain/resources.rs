@@ -74,7 +74,7 @@ pub(super) fn explain_resources(graphs: &[(Option<&str>, &Graph)], place: &Expla
 }
 
 fn explain_resource(graph: &Graph, resource: &Resource) -> ExplainedResource {
-    let when = resource.when.describe().map(|when| format!("when {when}"));
+    let when = resource.when.describe().map(|when| format!("only if {when}"));
     let uncertain = resource.uncertain.as_ref();
     let uncertain = uncertain.map(|reason| format!("which may not exist, as {reason}"));
     ExplainedResource {
@@ -147,7 +147,7 @@ fn value(resource: &Resource, name: &str, case: &ListedValue<'_>) -> ExplainedLi
     let when = case
         .when
         .as_ref()
-        .map_or_else(String::new, |when| format!(", when {when}"));
+        .map_or_else(String::new, |when| format!(", only if {when}"));
     let origins = case.origins.iter();
     ExplainedLine {
         text: format!("{name} {value}{default}{when}"),
@@ -160,7 +160,9 @@ fn value(resource: &Resource, name: &str, case: &ListedValue<'_>) -> ExplainedLi
 /// Returns the links to `resource`.
 fn links(graph: &Graph, resource: &Resource) -> Vec<ExplainedLine> {
     let line = |relation: crate::graph::relations::Relation| {
-        let when = relation.when.map_or_else(String::new, |when| format!(", when {when}"));
+        let when = relation
+            .when
+            .map_or_else(String::new, |when| format!(", only if {when}"));
         ExplainedLine {
             text: relation.text + &when,
             span: Some(relation.span),

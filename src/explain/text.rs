@@ -229,7 +229,7 @@ impl Page<'_> {
             Verdict::Found | Verdict::NotConcerned => ("not applicable", String::new()),
         };
         if let Some(when) = &judged.when {
-            body += &format!(", when {when}");
+            body += &format!(", only if {when}");
         }
         if judged.environments.len() < self.explained.environments() {
             body += &environments(&judged.environments);
@@ -272,10 +272,10 @@ struct ConclusionText {
 fn found_in_words(found: &Diagnostic) -> Vec<String> {
     let mut body = vec![found.headline.clone()];
     if !found.calls.is_empty() {
-        body.push(format!("instances: {}", few(&found.instances(str::to_owned))));
+        body.push(format!("instances: {}", found.instances_in_words(str::to_owned)));
     }
     body.extend(found.calculation.as_deref().map(str::to_owned));
-    body.extend(found.when.as_ref().map(|when| format!("when {when}")));
+    body.extend(found.when.as_ref().map(|when| format!("only if {when}")));
     body
 }
 

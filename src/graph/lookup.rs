@@ -17,7 +17,7 @@ use super::workers::{Worker, WorkerConsumptions};
 use super::{
     Access, Alarm, AlarmSubscriber, Case, Cause, Code, Condition, DeadLetterUse, Deliveries, EventSourceMapping,
     EventWithoutQueue, Function, FunctionAlias, Handler, Invocation, Link, Queue, Reason, Resource, State, Target,
-    Unit, UnitId, UnknownProperty, Unread,
+    Unit, UnitId, UnitKind, UnknownProperty, Unread,
 };
 use crate::graph::arn::FIFO_SUFFIX;
 use handlers::PollingProgram;
@@ -446,8 +446,13 @@ impl Graph {
     /// Returns the reason why an unknown alarm may watch `queue`, if it is passed to a module or nested stack whose
     /// files are not available.
     pub fn reason_of_missing_code(&self, queue: &Queue) -> Option<Reason> {
+        let part = match self.unit(queue.resource.unit).kind {
+            UnitKind::TerraformModule => "module",
+            _ => "nested stack",
+        };
+        let reason = format!("passed to a {part} that was not read; its alarm may be there");
         self.is_passed_to_missing_code(queue)
-            .then(|| Cause::MissingModule.because("it is passed to code that is not read and may watch it"))
+            .then(|| Cause::MissingModule.because(reason))
     }
 }
 

@@ -203,6 +203,7 @@ fn shown(graph: &Graph, unit: UnitId, link: &Link) -> String {
         End::Elsewhere { unit, address } => format!("→ {address} in {unit}"),
         // It may be declared as a resource that the graph does not include.
         End::Written(written) if matches!(link.target, Target::Resource(_)) => format!("→ {written}"),
+        End::Written("") => NONE.to_owned(),
         End::Written(written) => format!("→ {written} (not declared here)"),
     }
 }

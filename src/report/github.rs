@@ -30,7 +30,7 @@ fn command(report: &Report<'_>, found: &Diagnostic) -> String {
         Severity::Warning => "warning",
         Severity::Info => "notice",
     };
-    let when = found.when.as_ref().map(|when| format!("when {when}"));
+    let when = found.when.as_ref().map(|when| format!("only if {when}"));
     let parts = [
         Some(&*found.headline),
         found.calculation.as_deref(),

@@ -16,5 +16,5 @@ pub use topology::Topology;
 
 /// Formats whole hours and days in words, and other durations in seconds.
 fn duration(seconds: &crate::graph::Seconds) -> String {
-    seconds.in_words().unwrap_or_else(|| seconds.to_string())
+    seconds.readable()
 }

@@ -23,8 +23,8 @@ use crate::diagnostic::{Diagnostic, Label, Severity};
 pub use drawing::wrapped;
 use drawing::{Drawing, Renderer};
 use order::Group;
-use rustc_hash::FxHashMap;
-use source::FileId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use source::{FileId, Span};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io;
@@ -145,19 +145,27 @@ impl DrawnLines {
     }
 }
 
-/// Replaces several labels with one text, such as the entries of a mapping that have one value, by the first.
+/// Replaces several labels with one text, such as the entries of a mapping that have one value, by the first, and those
+/// at one place whose texts differ in names only, such as the instances of a block.
 fn folded(labels: &[Label]) -> Vec<Label> {
-    let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
+    type Key<'l> = (Option<Span>, Vec<&'l str>);
+    let by_text = |label: &'_ Label| -> Key<'_> { (None, vec![&label.message]) };
+    let by_place = |label: &'_ Label| -> Key<'_> { (Some(label.span), order::wording(&label.message)) };
+    let mut counts: FxHashMap<Key<'_>, usize> = FxHashMap::default();
     for label in labels {
-        *counts.entry(&label.message).or_default() += 1;
+        *counts.entry(by_text(label)).or_default() += 1;
+        *counts.entry(by_place(label)).or_default() += 1;
     }
-    let mut seen = BTreeSet::new();
+    let mut seen = FxHashSet::default();
     let mut all = Vec::new();
     for label in labels {
-        let count = counts.get(&*label.message).copied().unwrap_or_default();
-        if count < MANY_EQUAL {
+        let keys = [by_place(label), by_text(label)].map(|key| (counts.get(&key).copied().unwrap_or_default(), key));
+        let [(count, key), (equal, text)] = keys;
+        let (count, key) = if count > 1 { (count, key) } else { (equal, text) };
+        let least = if key.0.is_some() { 2 } else { MANY_EQUAL };
+        if count < least {
             all.push(label.clone());
-        } else if seen.insert(&label.message) {
+        } else if seen.insert(key) {
             let message = format!("{} (and {} more)", label.message, count - 1);
             all.push(Label {
                 message: message.into(),
@@ -228,8 +236,12 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Dr
         if let Some(root) = other.root().filter(|_| other.root() != found.root()) {
             let _ = write!(told, " (in `{}`)", printable(root));
         }
-        if let Some(when) = other.when.as_ref().filter(|_| other.when != found.when) {
-            let _ = write!(told, " (only if {})", printable(when));
+        match &other.when {
+            when if *when == found.when => {}
+            Some(when) => {
+                let _ = write!(told, " (only if {})", printable(when));
+            }
+            None => told.push_str(" (always)"),
         }
         if told_before.insert((place.clone(), told.clone())) {
             look.note(text, &format!("also {place}"), &told);

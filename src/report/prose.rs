@@ -1,7 +1,7 @@
 //! Formats a finding as prose: for `NO_GRAPHICS`, for screen readers, and for findings that cannot be drawn.
 
 use super::region::Paths;
-use super::{Report, few, links, printable, timeline};
+use super::{Report, links, printable, timeline};
 use crate::diagnostic::Diagnostic;
 use std::fmt::Write;
 
@@ -89,7 +89,7 @@ pub(super) fn instances(found: &Diagnostic) -> Option<String> {
     }
 }
 
-/// Lists the instances that share the finding; only the first few by name.
+/// Lists the instances that share the finding, by what differs.
 pub(super) fn calls(found: &Diagnostic) -> String {
-    few(&found.instances(|name| format!("`{}`", printable(name))))
+    found.instances_in_words(|name| format!("`{}`", printable(name)))
 }

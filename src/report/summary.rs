@@ -154,15 +154,38 @@ pub(super) fn unjudged(report: &Report<'_>) -> Vec<String> {
     let mut lines: Vec<String> = ranked
         .iter()
         .take(CAUSES)
-        .map(|((_, step), gaps)| {
-            let advice = step.map(|step| format!(" ({})", advice(step))).unwrap_or_default();
-            format!("{}: {}{advice}", resources(gaps), reasons(gaps))
-        })
+        .map(|((_, step), gaps)| unjudged_for(*step, gaps))
         .collect();
     if further > 0 {
         lines.push(format!("and {further} more for other reasons: `--verbose` lists them"));
     }
     lines
+}
+
+/// Formats the resources that lack values for one cause, and the change after which the values may be known.
+fn unjudged_for(step: Option<Step>, gaps: &[&Gap]) -> String {
+    let resources = resources(gaps);
+    let advice = match step {
+        None => "",
+        Some(Step::SetInput) => " (set it with `--var`, `--var-file` or `--parameters`)",
+        Some(Step::CheckPlan) => " (a plan may know it: check the output of `terraform show -json`)",
+        Some(Step::AddFiles) => " (check its files in the same run)",
+        Some(Step::CorrectFile) => " (correct the file)",
+        Some(Step::FetchModules) => {
+            let modules: BTreeSet<&str> = gaps.iter().map(|gap| &*gap.reason).collect();
+            let need = if gaps.len() == 1 { "needs" } else { "need" };
+            let (are, them) = if modules.len() == 1 {
+                ("is", "it")
+            } else {
+                ("are", "them")
+            };
+            let modules = counted(modules.len(), "module");
+            return format!(
+                "{resources} {need} values of {modules} that {are} not on disk; `terraform init` fetches {them}"
+            );
+        }
+    };
+    format!("{resources}: {}{advice}", reasons(gaps))
 }
 
 /// Formats the numbers of queues and mappings among `gaps`: `2 queues and 1 mapping`.
@@ -194,17 +217,6 @@ fn reasons(gaps: &[&Gap]) -> String {
         let _ = write!(text, "; and {} more", ranked.len() - named);
     }
     text
-}
-
-/// Returns the change that may make a value known.
-fn advice(step: Step) -> &'static str {
-    match step {
-        Step::SetInput => "set it with `--var`, `--var-file` or `--parameters`",
-        Step::CheckPlan => "a plan may know it: check the output of `terraform show -json`",
-        Step::FetchModules => "run `terraform init`",
-        Step::AddFiles => "check its files in the same run",
-        Step::CorrectFile => "correct the file",
-    }
 }
 
 /// Formats the share of handlers that all rules can judge, and the reasons for the others, most frequent first: `read 12

@@ -1,4 +1,4 @@
-//! Flags alarms on a metric name, namespace or dimension that SQS does not publish: they never receive data.
+//! Flags alarms on a metric name, namespace or dimension that SQS does not publish: they never fire.
 
 use super::prelude::*;
 use crate::graph::alarms::{DIMENSION, NAMESPACE, is_misspelled_namespace, is_sqs_metric, misspelled_metric};
@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = rule!(
     "alarm-dimension-invalid",
     Category::Alarms,
     Severity::Warning,
-    "an alarm names a metric or a dimension that SQS does not publish, so it never gets data",
+    "an alarm names a metric or a dimension that SQS does not publish, so it never fires",
     fix = Some(Safety::Unsafe)
 );
 
@@ -35,6 +35,15 @@ fn check(findings: &mut Findings<'_>) {
     }
 }
 
+/// Describes what an alarm without data does.
+fn fires(alarm: &Alarm) -> &'static str {
+    match alarm.missing_data.known() {
+        Some(missing) if missing.as_deref() == Some("breaching") => "fires all the time",
+        Some(_) => "never fires",
+        None => "never gets data",
+    }
+}
+
 /// Reports a misspelled namespace, if the metric name is one that only SQS has.
 fn namespace(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric) {
     let namespaces = findings.without_notes(|findings| findings.known(&alarm.resource.when, alarm, &of.namespace));
@@ -45,8 +54,10 @@ fn namespace(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric) {
         for metric in findings.without_notes(|findings| findings.known(&namespace.when, alarm, &of.metric)) {
             if is_sqs_metric(metric.value) {
                 let headline = format!(
-                    "{alarm} looks for `{}` in the namespace `{}` instead of `{NAMESPACE}`, so it never gets data",
-                    metric.value, namespace.value
+                    "{alarm} {}: `{}` is in the namespace `{NAMESPACE}`, not in `{}`",
+                    fires(alarm),
+                    metric.value,
+                    namespace.value
                 );
                 let label = format!(
                     "the namespace is `{NAMESPACE}`, in these letters{}",
@@ -62,10 +73,7 @@ fn namespace(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric) {
 
 fn misspelt(alarm: &Alarm, metric: &Known<'_, String>) -> Finding {
     let meant = misspelled_metric(metric.value).unwrap_or_default();
-    let headline = format!(
-        "{alarm} looks at `{}`, a metric that SQS does not have, so it never gets data",
-        metric.value
-    );
+    let headline = format!("{alarm} {}: SQS has no metric `{}`", fires(alarm), metric.value);
     let label = format!("the metric is called `{meant}`{}", metric.provenance());
     Finding::new("metric", headline, metric, label)
         .help(format!("set `{}` to `{meant}`", metric.name))
@@ -79,7 +87,8 @@ fn misspelt(alarm: &Alarm, metric: &Known<'_, String>) -> Finding {
 fn dimensions(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric, when: &Condition) {
     for other in &of.other_dimensions {
         let headline = format!(
-            "{alarm} looks at a metric of SQS with the dimension `{}`: SQS has only `{DIMENSION}`, so it never gets data",
+            "{alarm} {}: SQS metrics have no dimension `{}`, only `{DIMENSION}`",
+            fires(alarm),
             other.name
         );
         let label = format!("no metric of SQS has the dimension `{}`", other.name);
@@ -111,7 +120,10 @@ fn dimensions(findings: &mut Findings<'_>, alarm: &Alarm, of: &AlarmMetric, when
 }
 
 fn without_dimension(graph: &Graph, alarm: &Alarm, of: &AlarmMetric, link: &Known<'_, Link>) -> Finding {
-    let headline = format!("{alarm} looks at a metric of SQS but names no queue, so it never gets data");
+    let headline = format!(
+        "{alarm} {}: it names no queue in the dimension `{DIMENSION}`",
+        fires(alarm)
+    );
     let label = format!("SQS publishes its metrics with the dimension `{DIMENSION}` only");
     let finding = Finding::new("dimension", headline, link, label);
     let Some(queue) = graph.namesake(alarm, of) else {
@@ -141,7 +153,8 @@ fn no_name(graph: &Graph, alarm: &Alarm, link: &Known<'_, Link>) -> Option<Findi
     let form = if link.value.form == Form::Url { "URL" } else { "ARN" };
     let shown = queue.map_or_else(|| "a queue".to_owned(), |queue| queue.resource.shown());
     let headline = format!(
-        "{alarm} looks for {shown} by its {form}, but the dimension `{DIMENSION}` is a name, so it never gets data"
+        "{alarm} {}: the dimension `{DIMENSION}` is the name of {shown}, not its {form}",
+        fires(alarm)
     );
     let label = format!("this is the queue's {form}{}", link.provenance());
     let finding = Finding::new("dimension", headline, link, label);

@@ -35,7 +35,7 @@ fn check(findings: &mut Findings<'_>) {
                             .as_deref()
                             .is_some_and(|asks| asks.starts_with("Greater"))
                         {
-                            let finding = misleading(&metric, &statistic, &advised, "in a formula");
+                            let finding = misleading(&metric, &statistic, &advised, "in a formula", "several times");
                             findings.report(
                                 &comparison.when,
                                 alarm,
@@ -139,9 +139,15 @@ fn judge(
                     is_right.depending_on(statistic).depending_on(&threshold),
                     || {
                         let help = help(statistic, &threshold, advised, asks, period.value / SAMPLE);
-                        let over = format!("over {}", period.in_words());
-                        let finding = misleading(metric, statistic, advised, &over).help(help);
-                        if advised.is_smoothed && period.value <= SAMPLE {
+                        let is_single = advised.is_smoothed && period.value <= SAMPLE;
+                        let over = if is_single {
+                            "over a longer period".to_owned()
+                        } else {
+                            format!("over {}", period.readable())
+                        };
+                        let times = format!("up to {} times", period.value / SAMPLE);
+                        let finding = misleading(metric, statistic, advised, &over, &times).help(help);
+                        if is_single {
                             let one = "a period with a single sample, for which all statistics agree: a longer one would hide the others";
                             return finding.severity(Severity::Info).label(period.span, one);
                         }
@@ -170,12 +176,19 @@ fn misleading(
     statistic: &Known<'_, Option<String>>,
     advised: &Advised,
     over: &str,
+    times: &str,
 ) -> Finding {
+    let (alarm, name) = (metric.alarm, metric.name.value);
     let used = statistic.value.as_deref().unwrap_or_default();
-    let headline = format!(
-        "{} compares the `{used}` of `{}` {over}",
-        metric.alarm, metric.name.value
-    );
+    let headline = match used {
+        "Sum" if is_age(name) => format!("{alarm} sees {times} the real age: `Sum` adds a sample a minute {over}"),
+        "Sum" => format!("{alarm} counts one message {times}: `Sum` adds a sample a minute {over}"),
+        "SampleCount" => format!("{alarm} compares how often SQS reports `{name}` {over}, not its value"),
+        "Minimum" => format!("{alarm} ignores all but the lowest `{name}` {over}"),
+        _ if advised.is_smoothed => format!("{alarm} fires late: the `Average` {over} is below the highest `{name}`"),
+        _ => format!("{alarm} compares `{name}` per sample, not its total {over}"),
+    };
+    let headline = format!("{headline}; use `{}`", advised.statistic);
     let label = format!("{}{}", advised.why, statistic.provenance());
     let severity = match used {
         // The alarm goes off late, but it does.

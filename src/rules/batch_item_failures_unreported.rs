@@ -54,21 +54,20 @@ fn unreported(
     source: &PolledQueue<'_>,
     handled: &[InvokedHandler<'_>],
 ) -> Finding {
-    let shown = mapping.resource.shown();
+    let (shown, size) = (mapping.resource.shown(), batch.value);
     let raises = |one: &InvokedHandler<'_>| one.handler.outcome == Outcome::Raised;
     let is_raised = !handled.is_empty() && handled.iter().all(raises);
     // If the handler catches the failure and returns, the message is deleted instead.
     let headline = if is_raised {
         format!(
-            "one failed message from {} makes Lambda retry the whole batch of up to {} messages: {shown} does not report which \
-             ones failed",
-            source.shown, batch.value
+            "{shown}: one failed message of {size} from {} makes Lambda retry all {size}",
+            source.shown
         )
     } else {
         format!(
-            "{shown} does not report which of up to {} messages from {} failed: if the handler raises, Lambda retries the \
-             whole batch; if it catches the error, the message is deleted",
-            batch.value, source.shown
+            "{shown}: one failed message of {size} from {} makes Lambda retry all {size}, or, if the handler catches it, \
+             deletes it",
+            source.shown
         )
     };
     let label = if reports.is_default {
@@ -81,21 +80,16 @@ fn unreported(
     } else {
         ""
     };
-    let size = format!("up to {}", batch.counted("messages per batch"));
+    let batches = format!("up to {}", batch.counted("messages per batch"));
     let finding = Finding::new("report_batch_item_failures", headline, reports, label)
         .severity_if_enabled(Severity::Warning, mapping)
-        .label(batch, size);
+        .label(batch, batches);
     let silent = handled.iter().filter(|one| one.handler.response == Response::Nothing);
     let finding = silent.fold(finding, |finding, one| {
         finding.label(one.handler.place, one.no_response_label())
     });
-    let either = if is_raised {
-        ""
-    } else {
-        "report failed messages in either case: "
-    };
     finding.help(format!(
-        "{either}set `{}` to `ReportBatchItemFailures` and return `batchItemFailures` from the function{order}",
+        "set `{}` to `ReportBatchItemFailures` and return `batchItemFailures` from the function{order}",
         reports.name
     ))
 }

@@ -1,6 +1,7 @@
 //! Flags dead-letter queues whose retention period is not longer than that of their source queue.
 
 use super::prelude::*;
+use crate::graph::Seconds;
 use crate::graph::limits::RETENTION;
 use crate::rules::shared::retries::Retries;
 use crate::rules::shared::scenarios;
@@ -9,7 +10,7 @@ pub(super) static RULE: Rule = rule!(
     "dead-letter-queue-retention-too-short",
     Category::Redrive,
     Severity::Warning,
-    "a message keeps its original enqueue time when it is moved, so little or no time is left to look at it",
+    "a failed message is deleted soon after it arrives or at once: its age counts from when it was first sent",
     fix = Some(Safety::Unsafe)
 );
 
@@ -99,20 +100,20 @@ impl Pair<'_> {
             ..
         } = self;
         let [dlq, source] = self.graph.shown_apart(&self.dlq.resource, &self.source.resource);
-        let (keeps, source_keeps) = (retention.in_words(), source_retention.in_words());
+        let keeps = retention.readable();
         let headline = match lost {
             Some(retries) => format!(
-                "{dlq} keeps messages for {keeps}, but a message that fails in {source} is already {} s old when it \
-                 arrives and is deleted at once",
-                retries.age().value
+                "{dlq} deletes a message {keeps} after it was first sent: one that fails in {source} is {} old by then \
+                 and gone on arrival",
+                Seconds(retries.age().value).readable()
             ),
             None if retention.value == source_retention.value => format!(
-                "{dlq} keeps messages for {keeps}, no longer than {source}, and a message keeps its original enqueue \
-                 time when it is moved"
+                "{dlq} deletes a message {keeps} after it was first sent, no later than {source}: one that fails late has \
+                 little time left there"
             ),
             None => format!(
-                "{dlq} keeps messages for {keeps}, less than the {source_keeps} of {source}, and a message keeps its \
-                 original enqueue time when it is moved"
+                "{dlq} deletes a message {keeps} after it was first sent: one that fails later in {source} is gone on \
+                 arrival"
             ),
         };
         let deleted = format!("deleted {} after it was first sent", retention.shown());
@@ -201,8 +202,8 @@ resource "aws_sqs_queue" "long" {
 }
 "#,
             "
-            failed | finding | headline                                                  | label
-            172800 | failed  | …less than the 259200 s (3 days) of `aws_sqs_queue.long`… | …aws_sqs_queue.short…
+            failed | finding | headline                                                                           | label
+            172800 | failed  | …2 days after it was first sent: one that fails later in `aws_sqs_queue.long` is… | …aws_sqs_queue.short…
             ",
         );
     }

@@ -105,10 +105,10 @@ fn unalarmed(graph: &Graph, queue: &Queue, blocks: &Blocks) -> Finding {
     };
     let label = match queue.retention.known() {
         Some(retention) => format!(
-            "a message here is deleted after {}, seen or not",
-            retention.with_words()
+            "a message here is deleted after {}, whether or not anyone looked",
+            retention.readable()
         ),
-        None => "a message here is deleted when its retention period ends, seen or not".to_owned(),
+        None => String::new(),
     };
     let mut finding = Finding::new("alarm", headline, header, label);
     if let Some((owner, span)) = owners.first() {

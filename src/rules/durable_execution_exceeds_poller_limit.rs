@@ -42,7 +42,7 @@ fn exceeds(
     let queue = &source.shown;
     let headline = format!(
         "an execution of the durable function {shown} may take {}, but Lambda waits {limit} for messages of {queue}: then the batch returns to the queue",
-        execution.in_words()
+        execution.readable()
     );
     let label = format!("an execution may take {}", execution.shown());
     let invokes = format!("{mapping} waits for the whole execution");

@@ -33,7 +33,7 @@ fn check(findings: &mut Findings<'_>) {
 fn missing(target: &EventTarget) -> Finding {
     let resource = &target.resource;
     let age = target.maximum_event_age.known();
-    let tries = age.map_or_else(String::new, |age| format!(" within {}", age.with_words()));
+    let tries = age.map_or_else(String::new, |age| format!(" within {}", age.readable()));
     let headline =
         format!("{resource} has no dead-letter queue: events that EventBridge cannot deliver{tries} are lost");
     Finding::new("dead_letter", headline, resource.header, "no dead-letter queue is set for this target").help(
@@ -61,7 +61,7 @@ resource "aws_cloudwatch_event_target" "t" {
 "#,
             r#"
             arn                         | settings                                                                                                     | finding | headline
-            "arn:aws:sns:eu-west-1:1:a" |                                                                                                              | 1       | …deliver within 86400 s (1 day) are lost
+            "arn:aws:sns:eu-west-1:1:a" |                                                                                                              | 1       | …deliver within 1 day are lost
             "arn:aws:sns:eu-west-1:1:a" | retry_policy {\n maximum_event_age_in_seconds = 60\n }                                                       | 1       | …deliver within 60 s are lost
             "arn:aws:sns:eu-west-1:1:a" | retry_policy {\n maximum_event_age_in_seconds = var.open\n }                                                 | 1       | …deliver are lost
             var.open                    |                                                                                                              |         |

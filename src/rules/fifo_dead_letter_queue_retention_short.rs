@@ -44,8 +44,8 @@ fn short(dlq: &Queue, retention: &Operand<'_>, minimum: i64) -> Finding {
     let most = limits::RETENTION.most;
     let headline = format!(
         "{dlq} keeps messages that failed for {}, less than the {} that people need to look at them",
-        retention.in_words(),
-        Seconds(minimum).with_words()
+        retention.readable(),
+        Seconds(minimum).readable()
     );
     let label = format!("a message is deleted {} after it was moved here", retention.shown());
     // A configured minimum may exceed the maximum of SQS.

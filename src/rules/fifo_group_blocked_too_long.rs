@@ -70,7 +70,7 @@ fn blocked(queue: &Queue, consumer: &Consumer<'_>, retries: &Retries<'_>, severi
     let wait = &retries.count * &retries.visibility;
     let headline = format!(
         "a message of {queue} that always fails keeps its message group waiting for {}",
-        Seconds(wait.value).with_words()
+        Seconds(wait.value).readable()
     );
     let finding = Finding::new(
         "visibility_timeout",

@@ -65,7 +65,7 @@ fn too_many(queue: &Queue, count: &Operand<'_>, visibility: &Operand<'_>, recomm
     let headline = format!(
         "{queue} retries a message that always fails {} times, for {}, before it moves to the dead-letter queue",
         count.value,
-        Seconds(total.value).with_words()
+        Seconds(total.value).readable()
     );
     Finding::new("max_receive_count", headline, count, count.counted("receives"))
         .label(

@@ -18,17 +18,21 @@ fn check(findings: &mut Findings<'_>) {
         let FewestReceives { minimum } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
             findings.require(&count.when, queue, at_least(&count, minimum), || {
-                too_low(queue, &count, minimum)
+                too_low(findings.graph, queue, &count, minimum)
             });
         }
     }
 }
 
-fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
+fn too_low(graph: &Graph, queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
     let (shown, receives) = (queue.resource.shown(), count.value);
     let (counted, too_few) = if receives == 1 {
-        let enough = "a single throttle or lost response is enough to dead-letter a good one";
-        ("receive", enough.to_owned())
+        let lost = if graph.consumptions(queue).is_empty() {
+            "lost response"
+        } else {
+            "throttled invocation"
+        };
+        ("receive", format!("one {lost} dead-letters a good message"))
     } else {
         ("receives", format!("fewer than the minimum of {minimum}"))
     };

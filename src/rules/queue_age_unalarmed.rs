@@ -49,9 +49,9 @@ fn unalarmed(queue: &Queue) -> Finding {
     let label = match queue.retention.known() {
         Some(retention) => format!(
             "a message that is not processed is deleted after {}",
-            retention.with_words()
+            retention.readable()
         ),
-        None => "a message that is not processed is deleted when its retention period ends".to_owned(),
+        None => String::new(),
     };
     Finding::new("alarm", headline, queue.resource.header, label).help(format!(
         "add an alarm on `{AGE}` with the statistic `Maximum` and a threshold well below the retention period"

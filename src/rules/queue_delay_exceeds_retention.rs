@@ -25,8 +25,8 @@ fn check(findings: &mut Findings<'_>) {
 fn expires(queue: &Queue, delay: &Operand<'_>, retention: &Operand<'_>) -> Finding {
     let headline = format!(
         "{queue} delays each message by {} and keeps it for {}: every message expires unseen",
-        delay.in_words(),
-        retention.in_words()
+        delay.readable(),
+        retention.readable()
     );
     Finding::new(
         "retention",

@@ -74,7 +74,7 @@ fn receives_failures(graph: &Graph, queue: &Queue) -> Condition {
 fn too_short(queue: &Queue, retention: &Operand<'_>, minimum: i64) -> Finding {
     let headline = format!(
         "{queue} keeps messages for {}, so a longer outage of its consumer loses them",
-        retention.in_words()
+        retention.readable()
     );
     let label = format!("a message that is not processed is deleted after {}", retention.shown());
     let default = limits::RETENTION_DEFAULT;

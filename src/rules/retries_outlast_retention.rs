@@ -49,8 +49,8 @@ fn expires(
     };
     let headline = format!(
         "{queue} keeps messages for {}, but one that keeps failing reaches the dead-letter queue only after {}",
-        retention.in_words(),
-        Seconds(age).with_words()
+        retention.readable(),
+        Seconds(age).readable()
     );
     let deleted = format!("the message is deleted after {}", retention.shown());
     let finding = Finding::new("retention", headline, retention, retention.or_default("SQS", deleted));

@@ -31,8 +31,8 @@ fn check(findings: &mut Findings<'_>) {
 fn expires_first(queue: &Queue, consumer: &Consumer<'_>, visibility: &Operand<'_>, retention: &Operand<'_>) -> Finding {
     let headline = format!(
         "{queue} keeps messages for {} but has a visibility timeout of {}: a message that fails once is lost without a retry",
-        retention.in_words(),
-        visibility.in_words()
+        retention.readable(),
+        visibility.readable()
     );
     let deleted = format!("the message is deleted after {}", retention.shown());
     let again = format!("it would become visible again only after {}", visibility.shown());

@@ -45,7 +45,7 @@ pub(super) fn shown(found: &Finding, sources: &Sources, names: &Names, settings:
     let others = found.labels().iter().filter(|label| !label.primary);
     let mut message = vec![found.headline.clone()];
     message.extend(found.calculation.as_deref().map(str::to_owned));
-    message.extend(found.when.as_ref().map(|when| format!("when {when}")));
+    message.extend(found.when.as_ref().map(|when| format!("only if {when}")));
     if !settings.related {
         message.extend(others.clone().map(|label| {
             let (file, at) = (sources.file(label.span.file), sources.start(label.span));

@@ -322,7 +322,7 @@ fn findings_name_the_roots_of_one_module() {
     let mut found = outcome.findings.iter();
     let found = found.find(|found| found.rule == "dead-letter-queue-retention-too-short");
     let found = found.expect("the dead-letter queue keeps messages no longer");
-    let told = "`aws_sqs_queue.q` in `live/dev/dlq` keeps messages for 345600 s (4 days), no longer than \
+    let told = "`aws_sqs_queue.q` in `live/dev/dlq` deletes a message 4 days after it was first sent, no later than \
                 `aws_sqs_queue.q` in `live/dev/queue`";
     assert!(found.headline.starts_with(told), "{}", found.headline);
     // The labels are in the module, which both roots call.

@@ -60,8 +60,8 @@ pub(super) fn of_either(formula: &Formula, left: &Condition, right: &Condition) 
     if conjunction(&names) == *formula {
         return fewest(names);
     }
-    if let (Some(one), Some(other)) = (whole_name(left), whole_name(right)) {
-        let text = format!("{one} or {other}");
+    if let (Some(one), Some(other)) = (whole_names(left), whole_names(right)) {
+        let text = alternatives(&[one, other]);
         if text.len() <= MAX_LENGTH {
             return vec![Name::new(text, formula)];
         }
@@ -74,8 +74,12 @@ pub(super) fn of_negation(formula: &Formula, condition: &Condition) -> Vec<Name>
     if !has_names(formula) {
         return Vec::new();
     }
-    let Some(text) = whole_name(condition) else {
+    let Some(terms) = whole_names(condition) else {
         return Vec::new();
+    };
+    let text = match terms.as_slice() {
+        [one] => one.clone(),
+        several => format!("({})", several.join(" and ")),
     };
     let text = match text.strip_prefix("not ") {
         Some(rest) if !rest.contains(' ') => rest.to_owned(),
@@ -85,14 +89,39 @@ pub(super) fn of_negation(formula: &Formula, condition: &Condition) -> Vec<Name>
     vec![Name::new(text, formula)]
 }
 
-/// Returns the names of `condition` as one text if they describe all of it; several are put in parentheses.
-fn whole_name(condition: &Condition) -> Option<String> {
+/// Returns the names of `condition` if they describe all of it, as terms that hold together.
+fn whole_names(condition: &Condition) -> Option<Vec<String>> {
     if condition.names().is_empty() || conjunction(condition.names()) != *condition.formula() {
         return None;
     }
-    let names = fewest(condition.names().to_vec());
-    let text = joined(&names);
-    Some(if names.len() > 1 { format!("({text})") } else { text })
+    Some(terms(&fewest(condition.names().to_vec())))
+}
+
+/// Describes a condition that holds if all terms of one of `ways` do. Terms of all ways are written once.
+fn alternatives(ways: &[Vec<String>]) -> String {
+    let (first, others) = ways
+        .split_first()
+        .map_or((&[][..], &[][..]), |(first, others)| (&**first, others));
+    let is_common = |term: &&String| others.iter().all(|way| way.contains(term));
+    let common: Vec<String> = first.iter().filter(is_common).cloned().collect();
+    let rests = ways.iter().map(|way| {
+        let rest: Vec<&str> = way
+            .iter()
+            .filter(|term| !common.contains(term))
+            .map(String::as_str)
+            .collect();
+        rest.join(" and ")
+    });
+    let rest = match rests.collect::<Vec<_>>() {
+        rests if rests.len() > 1 && rests.iter().any(String::is_empty) => String::new(),
+        rests => rests.join(" or "),
+    };
+    match (common.is_empty(), rest.is_empty()) {
+        (true, _) => rest,
+        (false, true) => common.join(" and "),
+        (false, false) if ways.len() > 1 => format!("{} and ({rest})", common.join(" and ")),
+        (false, false) => format!("{} and {rest}", common.join(" and ")),
+    }
 }
 
 /// Returns the formula that holds if those of all `names` do.
@@ -101,6 +130,10 @@ fn conjunction(names: &[Name]) -> Formula {
 }
 
 fn joined(names: &[Name]) -> String {
+    terms(names).join(" and ")
+}
+
+fn terms(names: &[Name]) -> Vec<String> {
     let texts = names.iter().map(|name| {
         if name.text.contains(" or ") && names.len() > 1 {
             format!("({})", name.text)
@@ -108,7 +141,7 @@ fn joined(names: &[Name]) -> String {
             name.text.to_string()
         }
     });
-    texts.collect::<Vec<_>>().join(" and ")
+    texts.collect()
 }
 
 /// Returns `names` without those implied by the others. Negations and long names are dropped first.
@@ -174,15 +207,14 @@ pub(super) fn describe(condition: &Condition) -> Option<String> {
 /// Describes `diagram` by the values of its variables.
 fn spelled(diagram: &Diagram) -> String {
     let (ways, more) = diagram.ways(MAX_WAYS);
-    let mut texts: Vec<String> = ways.iter().map(|way| conjunction_of(way)).collect();
-    texts.sort_by_key(|text| (text.len(), text.clone()));
-    if more {
-        texts.push("…".to_owned());
-    }
-    texts.join(" or ")
+    let mut texts: Vec<Vec<String>> = ways.iter().map(|way| terms_of(way)).collect();
+    texts.sort_by_key(|terms| (terms.iter().map(String::len).sum::<usize>(), terms.clone()));
+    let text = alternatives(&texts);
+    if more { text + " or …" } else { text }
 }
 
-fn conjunction_of(way: &[Literal]) -> String {
+/// Returns the terms that hold together in `way`.
+fn terms_of(way: &[Literal]) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();
     let mut same: Vec<(&Point, Vec<String>)> = Vec::new();
     for literal in way {
@@ -206,7 +238,7 @@ fn conjunction_of(way: &[Literal]) -> String {
     let shared = same.into_iter().filter(|(_, names)| names.len() > 1);
     texts.extend(shared.map(|(_, names)| names.join(" = ")));
     texts.sort();
-    texts.join(" and ")
+    texts
 }
 
 /// Returns the variable's name as written, cut to [`MAX_NAME`] characters.

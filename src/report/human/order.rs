@@ -75,9 +75,14 @@ fn parts(text: &str) -> (Vec<&str>, Vec<&str>) {
     (said, names)
 }
 
+/// Returns the text outside of names.
+pub(super) fn wording(text: &str) -> Vec<&str> {
+    parts(text).0
+}
+
 /// Returns `true` if the headlines differ in names only.
 fn has_same_wording(one: &Diagnostic, other: &Diagnostic) -> bool {
-    parts(&one.headline).0 == parts(&other.headline).0
+    wording(&one.headline) == wording(&other.headline)
 }
 
 /// Returns the part of `other` that is not in `first`: only the names, if nothing else differs.

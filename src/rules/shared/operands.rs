@@ -229,8 +229,17 @@ impl Operand<'_> {
 
     /// Formats the number with its unit in words: `345600 s (4 days)`.
     pub(crate) fn in_words(&self) -> String {
+        self.bounded(Seconds::with_words)
+    }
+
+    /// Formats the number with its unit, whole days and hours in words only: `4 days`.
+    pub(crate) fn readable(&self) -> String {
+        self.bounded(Seconds::readable)
+    }
+
+    fn bounded(&self, in_seconds: fn(Seconds) -> String) -> String {
         let number = match self.unit {
-            Unit::Seconds => Seconds(self.value).with_words(),
+            Unit::Seconds => in_seconds(Seconds(self.value)),
             _ => self.value.to_string(),
         };
         match self.unresolved.map(|open| open.side) {
@@ -242,7 +251,13 @@ impl Operand<'_> {
 
     /// Formats the number with its unit and its origin: `30 s (the default)`, `345600 s (4 days, the default)`.
     pub(crate) fn shown(&self) -> String {
-        let (words, provenance) = (self.in_words(), self.provenance());
+        // A file that leaves the value to the default has no seconds to find.
+        let words = if self.is_default {
+            self.readable()
+        } else {
+            self.in_words()
+        };
+        let provenance = self.provenance();
         match (words.strip_suffix(')'), provenance.strip_prefix(" (")) {
             (Some(words), Some(provenance)) => format!("{words}, {provenance}"),
             _ => words + &provenance,
@@ -259,7 +274,7 @@ impl Operand<'_> {
         if !self.is_default {
             return said;
         }
-        let (name, default) = (self.name, self.in_words());
+        let (name, default) = (self.name, self.readable());
         format!("`{name}` is not set: {service}'s default of {default} applies")
     }
 

@@ -138,14 +138,14 @@ pub(super) fn throttled(visibility: u64, timeout: u64, window: u64, batches: u32
     let repeated = find(&own, 2, EventKind::Done);
     let mut timeline = TimelineBuilder::default();
     let others = match count - 1 {
-        1 => "another batch".to_owned(),
-        others => format!("{others} other batches"),
+        1 => "another batch runs".to_owned(),
+        others => format!("{others} other batches run"),
     };
     let is_shown = |event: &&Event| event.receive == 1 || (event.receive == 2 && event.kind == EventKind::Received);
     for event in own.iter().filter(is_shown) {
         match event.kind {
             EventKind::Received if event.receive == 1 => {
-                timeline.push_with_text(event, format!("received, throttled by {others}"));
+                timeline.push_with_text(event, format!("received, no free concurrency ({others})"));
             }
             EventKind::Throttled => {}
             _ => timeline.push(event),

@@ -2,10 +2,10 @@
 //! conditions holds, and the worst of the remaining ones is kept.
 //!
 //! Example: on one attribute a rule states "a" when `dev`, "b" (the worst) when `prod`, and "a" when `test`. The result
-//! is "b" when `prod`, with a label "when `dev` or `test`: a".
+//! is "b" when `prod`, with a label "only if `dev` or `test`: " and that of "a".
 
 use super::Statement;
-use crate::diagnostic::{Diagnostic, Severity, Subject};
+use crate::diagnostic::{Diagnostic, Label, Severity, Subject};
 use crate::graph::{Condition, UnitId};
 use crate::rules::shared::trace::JudgedResource;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -158,8 +158,16 @@ fn worst(mut groups: Vec<StatementGroup>) -> Option<Diagnostic> {
     let mut worst = said.next()?;
     for MergedFinding { diagnostic: other, .. } in said {
         if let Some(when) = other.when.as_ref().filter(|_| other.when != worst.diagnostic.when) {
-            let message = format!("when {when}: {}", other.headline);
-            worst.show(other.primary().span, message.into());
+            // The same words at the same line need no second condition.
+            let Label { span, message, .. } = other.primary();
+            if !worst
+                .diagnostic
+                .labels()
+                .iter()
+                .any(|known| (known.span, &known.message) == (*span, message))
+            {
+                worst.show(*span, format!("only if {when}: {message}").into());
+            }
         }
         worst.join(&other);
     }
