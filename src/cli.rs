@@ -13,6 +13,7 @@ mod manual;
 mod output;
 mod page;
 mod policy;
+mod review;
 mod rules;
 mod simulate;
 mod snapshot;
@@ -30,7 +31,7 @@ use fixing::FixArgs;
 use inputs::{InputArgs, StdinArgs};
 use output::{ColorArgs, OutputArgs};
 use policy::PolicyCommand;
-use sqslint::diagnostic::Severity;
+use sqslint::diagnostic::{Harm, Severity};
 use sqslint::report::{printable, printable_error};
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -41,6 +42,7 @@ const EXAMPLES: &str = "\
 Examples:
   sqslint check                        everything below the working directory
   sqslint check --since main           only what this branch adds
+  sqslint review --since main          what this branch does to messages
   sqslint check --fix                  fix what can be fixed safely
   sqslint explain infra/queues.tf:12   the values on a line and their origin";
 
@@ -48,7 +50,7 @@ Examples:
 const CODES: &str = "\
 Exit codes:
   0  nothing at or above the fail level
-  1  at least one finding at or above it
+  1  at least one finding at or above it, or with a harm of --fail-on
   2  sqslint could not do its job
   3  nothing to check
 
@@ -69,6 +71,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Lint files and directories
     Check(CheckArgs),
+    /// Print what a change does to each link between a queue and its function
+    Review(review::ReviewArgs),
     /// Print a rule's page, or the values on a line and how they were judged
     Explain(ExplainArgs),
     /// List the rules, and the policies of the configuration
@@ -193,6 +197,16 @@ struct CheckArgs {
     /// Exit with 1 for findings of this severity or above [default: the configured level, else warning]
     #[arg(long, value_enum, value_name = "SEVERITY", help_heading = "Outcome")]
     fail_level: Option<FailLevel>,
+    /// Exit with 1 for findings with one of these harms, whatever their severity
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HARM,...",
+        value_delimiter = ',',
+        conflicts_with = "fail_level",
+        help_heading = "Outcome"
+    )]
+    fail_on: Vec<HarmName>,
     /// Exit with 1 if a rule could not judge a resource
     #[arg(long, help_heading = "Outcome")]
     fail_on_unjudged: bool,
@@ -288,6 +302,27 @@ impl FailLevel {
             FailLevel::Warning => At(Severity::Warning),
             FailLevel::Info => At(Severity::Info),
             FailLevel::Never => Never,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum HarmName {
+    /// Work is done twice
+    Duplicates,
+    /// A message is deleted or expires unseen, or a good one is dead-lettered
+    Loss,
+    /// A message is never processed, waits, or uses up its receives
+    Stuck,
+}
+
+impl HarmName {
+    /// Converts the harm into the library's type.
+    fn harm(self) -> Harm {
+        match self {
+            HarmName::Duplicates => Harm::Duplicates,
+            HarmName::Loss => Harm::Loss,
+            HarmName::Stuck => Harm::Stuck,
         }
     }
 }
@@ -416,6 +451,7 @@ impl Cli {
     pub(crate) fn run(self, streams: &mut Streams<'_>) -> io::Result<Exit> {
         match self.command {
             Command::Check(arguments) => check::run(&arguments, streams),
+            Command::Review(arguments) => review::run(&arguments, streams),
             Command::Baseline { command } => baseline::run(&command, streams),
             Command::Graph(arguments) => graph::run(&arguments, streams),
             Command::Simulate(arguments) => simulate::run(&arguments, streams),

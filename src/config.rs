@@ -19,7 +19,7 @@ pub use error::{ConfigError, shown};
 pub use external::{External, Owned, StatedQueue};
 pub use load::{Configs, NAMES, Source};
 
-use crate::diagnostic::{RuleId, Severity};
+use crate::diagnostic::{Harm, RuleId, Severity};
 use crate::inputs::{Inputs, Parameters, Variable};
 use crate::policy::Policy;
 use crate::rules::{Catalogue, Rule, Value};
@@ -117,6 +117,8 @@ pub struct Config {
     pub ignore: Vec<String>,
     /// Minimum severity of findings that fail a run.
     pub fail_level: Option<FailLevel>,
+    /// Harms of findings that fail a run, instead of their severities.
+    pub fail_on: Option<Vec<Harm>>,
     /// Files and directories to skip, relative to the file that excludes them.
     pub exclude: Vec<(PathBuf, GlobSet)>,
     /// Patterns of `exclude`, as written.

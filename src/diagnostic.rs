@@ -1,17 +1,19 @@
 //! Findings, independent of how they are shown. This module is plain data and does not know rules, dialects or formats.
 
 mod coverage;
+mod harm;
 mod listed;
 mod remedy;
 mod rule_id;
 
 pub use coverage::{Coverage, CoveredHandler, Declaration, Gap, ONLY_TYPE, Step};
+pub use harm::Harm;
 pub use listed::{few, grouped};
 pub use remedy::{Change, Destination, Edit, Fix, MissingDeadLetterQueue, Place, REPORT_FAILURES, Remedy, Safety};
 pub use rule_id::RuleId;
 
 use source::Span;
-use sqs_model::scenario::{Harm, Scenario, Timeline};
+use sqs_model::scenario::{Scenario, Timeline};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -121,6 +123,8 @@ pub struct Diagnostic {
     pub calculation: Option<Arc<str>>,
     /// Run of the model that shows what happens.
     pub scenario: Option<Box<Scenario>>,
+    /// What findings of its rule usually do to messages.
+    pub usual_harm: Option<Harm>,
     /// Advice, with names as the user writes them.
     pub help: Option<Arc<str>>,
     /// Condition under which the finding applies ("`IsProd`"), if not always.
@@ -139,6 +143,8 @@ pub struct Diagnostic {
     pub through: Vec<Span>,
     /// Span that passes its value to the primary label, and to no other.
     pub written: Option<Span>,
+    /// Span of a label on a line whose number changed since an earlier commit.
+    pub changed: Option<Span>,
     /// Change that would resolve it, if the rule knows one.
     pub remedy: Option<Box<Remedy>>,
     /// Edits that make this change, if the files can be edited.
@@ -167,6 +173,7 @@ impl Diagnostic {
             }],
             calculation: None,
             scenario: None,
+            usual_harm: None,
             help: None,
             when: None,
             subject,
@@ -176,6 +183,7 @@ impl Diagnostic {
             names_root: false,
             through: Vec::new(),
             written: None,
+            changed: None,
             remedy: None,
             fix: None,
         }
@@ -261,10 +269,10 @@ impl Diagnostic {
         timeline.harm.is_some().then_some(timeline)
     }
 
-    /// Returns the rank of the harm that its run shows, the worst first.
-    pub fn harm_rank(&self) -> u8 {
-        let harm = self.timeline().and_then(|timeline| timeline.harm);
-        harm.map_or(u8::MAX, Harm::rank)
+    /// Returns what it does to messages: what its run shows, or else what findings of its rule usually do.
+    pub fn harm(&self) -> Option<Harm> {
+        let shown = self.timeline().and_then(|timeline| timeline.harm);
+        shown.map(Harm::from).or(self.usual_harm)
     }
 
     /// Sets the condition under which it applies; `None` for always.
@@ -312,6 +320,11 @@ impl Diagnostic {
     /// Returns the primary label: the line that the user would edit.
     pub fn primary(&self) -> &Label {
         &self.labels[0]
+    }
+
+    /// Returns the span for an annotation: the changed line, or else the primary label.
+    pub fn annotated(&self) -> Span {
+        self.changed.unwrap_or(self.primary().span)
     }
 
     /// Makes the label at `span` the primary one.

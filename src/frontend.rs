@@ -9,9 +9,10 @@ mod comments;
 mod edits;
 mod lower;
 mod outline;
+mod problems;
 mod terraform;
 
-use crate::diagnostic::{Diagnostic, ENVIRONMENT, LIMIT_REACHED, NotEvaluated, PARSE_ERROR, Severity, Subject};
+use crate::diagnostic::{Diagnostic, ENVIRONMENT, LIMIT_REACHED, NotEvaluated, Severity, Subject};
 use crate::discover::Input;
 use crate::graph::{Unit, UnitGraph};
 use crate::inputs::{Inputs, UnitInputs};
@@ -21,7 +22,7 @@ pub use edits::add_fixes;
 pub use outline::Outline;
 use rayon::prelude::*;
 use source::files::Refusal;
-use source::reading::{Problem, ProblemKind, ReadError, refused};
+use source::reading::{Problem, ReadError, refused};
 use source::{Sources, Span};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -94,8 +95,7 @@ impl Loaded {
     /// Reports problems with the files of the unit.
     fn report(&mut self, problems: impl IntoIterator<Item = Problem>, sources: &Sources) {
         let unit = &self.graph.unit.name;
-        let found = problems.into_iter().map(|problem| diagnostic(&problem, sources, unit));
-        self.diagnostics.extend(found);
+        self.diagnostics.extend(problems::diagnostics(problems, sources, unit));
     }
 }
 
@@ -180,25 +180,7 @@ pub(crate) fn unread_setting(path: &Path, refusal: &Refusal, sources: &Sources) 
         ReadError::Unfit(problem) => problem,
         ReadError::Io(message) => Problem::invalid(Span::new(sources.add_unread(path, ""), 0..0), message),
     };
-    diagnostic(&problem, sources, &sources.name_of(path))
-}
-
-/// Returns the diagnostic for a problem with a file of `unit`.
-fn diagnostic(problem: &Problem, sources: &Sources, unit: &str) -> Diagnostic {
-    let (rule, verb) = match problem.kind {
-        ProblemKind::Invalid => (PARSE_ERROR, "cannot be read"),
-        ProblemKind::Limit => (LIMIT_REACHED, "is only partly read"),
-    };
-    let (file, message) = (sources.file(problem.span.file), &problem.message);
-    let subject = Subject::whole(unit, file.name());
-    let headline = format!("`{}` {verb}: {message}", file.base_name());
-    let found = Diagnostic::new(rule, Severity::Error, subject, headline, problem.span, message.as_str());
-    match problem.kind {
-        ProblemKind::Invalid => {
-            found.help("the rest of the project was checked; fix this line to check the rest of the file")
-        }
-        ProblemKind::Limit => found,
-    }
+    problems::diagnostic(&problem, sources, &sources.name_of(path))
 }
 
 /// Returns the diagnostic that the environments `names` of the unit at `path` were not judged. It points to `file`, the

@@ -17,12 +17,14 @@ pub use baseline::{Action, BaselineChoice, BaselineSummary};
 pub(crate) use baseline::{Baselines, CheckedPart, CurrentFindings, file_for, no_baseline, rewrite};
 pub(crate) use commit::snapshot;
 pub use commit::{head, repository_name};
+pub use known::Resolved;
 pub(crate) use known::{FindingInEnvironments, KnownFindings};
 pub use staged::concerns_whole_project;
 pub(crate) use staged::touched;
 
 use crate::diagnostic::{LIMIT_REACHED, PARSE_ERROR, Silencer, Suppressed};
 use crate::selection::FormerId;
+use std::collections::BTreeSet;
 
 /// Rules for unreadable files. A file that cannot be checked is never acceptable, whatever the history.
 const NEVER_KNOWN: [&str; 2] = [PARSE_ERROR, LIMIT_REACHED];
@@ -37,6 +39,10 @@ pub struct History {
     pub known: Vec<Suppressed>,
     /// Baselines with entries that match no finding: the file for display, and the number of entries.
     pub stale: Vec<(String, usize)>,
+    /// Findings of the earlier commit that no longer occur.
+    pub resolved: Vec<Resolved>,
+    /// Fingerprints of findings that the earlier commit has with a lower severity.
+    pub worse: BTreeSet<String>,
     /// Former ids of rules in baselines.
     pub(crate) former: Vec<FormerId>,
 }

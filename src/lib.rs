@@ -29,6 +29,7 @@ mod pipeline;
 pub mod policy;
 pub mod published;
 pub mod report;
+pub mod review;
 pub mod rules;
 pub mod selection;
 pub mod server;

@@ -105,12 +105,14 @@ pub(crate) fn check_here(options: &Options) -> Outcome {
         .missing(options)
         .and_then(|()| Run::new(options, &configs, &context))
         .and_then(|run| {
-            let (before, queues) = since::before(&run)?.unzip();
-            Ok(finish::finish(
-                &run,
-                run_until_suppression(&run, queues.as_ref())?,
-                before,
-            ))
+            let Some(before) = since::before(&run)? else {
+                return Ok(finish::finish(&run, run_until_suppression(&run, None)?, None));
+            };
+            let unsuppressed = run_until_suppression(&run, Some(&before.queues))?;
+            let mut outcome = finish::finish(&run, unsuppressed, Some(before.findings));
+            outcome.changed = since::links(&outcome).changed_since(&before.links);
+            outcome.mark_changes();
+            Ok(outcome)
         })
         .unwrap_or_else(|errors| Outcome::failed(&context, errors))
 }

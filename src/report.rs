@@ -23,6 +23,7 @@ mod markup;
 mod printable;
 mod prose;
 mod region;
+pub mod review;
 pub mod sarif;
 pub mod simulation;
 pub mod statistics;

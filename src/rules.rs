@@ -86,6 +86,7 @@ mod handler_reads_first_record_only;
 mod handler_skips_remaining_records;
 mod handler_swallows_failures;
 mod handler_without_time_budget;
+mod harms;
 mod idempotency_without_deadline;
 mod in_flight_limit_at_risk;
 mod key_id_invalid;
@@ -215,6 +216,7 @@ mod prelude {
 
 use crate::diagnostic::{Safety, Severity};
 use crate::graph::limits::{self, Quota};
+pub use harms::harm_of;
 use rustc_hash::FxHashMap;
 pub use shared::catalogue::{Catalogue, PolicyMetadata};
 pub(crate) use shared::compare::fact;

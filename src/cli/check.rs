@@ -63,6 +63,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
 fn options(arguments: &CheckArgs) -> Options {
     Options {
         fail_level: arguments.fail_level.map(FailLevel::level),
+        fail_on: arguments.fail_on.iter().map(|harm| harm.harm()).collect(),
         fail_on_unjudged: arguments.fail_on_unjudged,
         edit_severity: output::least_printed(arguments),
         min_severity: arguments.min_severity.unwrap_or(Level::Info).severity(),
@@ -167,12 +168,17 @@ fn reasons_to_fail(outcome: &Outcome) -> String {
         .collect();
     let levels: Vec<&str> = failing.levels.iter().map(|level| level.name()).collect();
     let findings = format!("{} (fail level: {})", findings.join(", "), levels.join(", "));
+    let harms = failing.harms.iter();
+    let harms: Vec<String> = harms
+        .map(|(harm, count)| format!("{count} × {}", harm.name()))
+        .collect();
     let unjudged = failing.unjudged.iter();
     let unjudged: Vec<String> = unjudged
         .map(|((kind, what), &count)| format!("{} {what}", counted(count, kind)))
         .collect();
     let parts = [
         (!failing.findings.is_empty()).then_some(findings),
+        (!harms.is_empty()).then(|| format!("{} (`--fail-on`)", harms.join(", "))),
         (!unjudged.is_empty()).then(|| format!("{} (`--fail-on-unjudged`)", unjudged.join(", "))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -215,7 +221,7 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
     Ok(Exit::Failed)
 }
 
-fn units(outcome: &Outcome) -> Units {
+pub(super) fn units(outcome: &Outcome) -> Units {
     let mut units = Units::default();
     let mut notes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut seen = BTreeSet::new();

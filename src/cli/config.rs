@@ -192,6 +192,10 @@ fn shown(config: &Config) -> String {
         FailLevel::Never => "never",
     };
     line("fail-level", quoted(level));
+    if let Some(harms) = &config.fail_on {
+        let names: Vec<String> = harms.iter().map(|harm| harm.name().to_owned()).collect();
+        line("fail-on", list(&names));
+    }
     line(
         "select",
         list(config.select.as_deref().unwrap_or(&["default".to_owned()])),

@@ -4,11 +4,11 @@ use super::config::{ConfigArgs, with_config};
 use super::page::{self, PageStyle};
 use super::{Exit, RulesFormat, Streams, output};
 use serde::Serialize;
-use sqslint::diagnostic::Safety;
+use sqslint::diagnostic::{Harm, Safety};
 use sqslint::report::json_text::write_pretty;
 use sqslint::report::printable;
 use sqslint::report::wrapped;
-use sqslint::rules::{Catalogue, Rule, by_id};
+use sqslint::rules::{Catalogue, Rule, by_id, harm_of};
 use sqslint::selection::{UnknownRule, covers, is_known, near};
 use std::io;
 use std::path::Path;
@@ -25,6 +25,8 @@ struct Listed<'r> {
     severity: String,
     set: &'static str,
     fixable: bool,
+    /// What its findings do to messages, unless their timeline shows another harm.
+    harm: Option<&'static str>,
     /// Safety of its fixes; `null` for a rule without fixes.
     fix: Option<&'static str>,
     summary: &'r str,
@@ -100,6 +102,7 @@ fn listed(rule: Rule<'_>) -> Listed<'_> {
         severity: rule.severity.to_string(),
         set: rule.set.name(),
         fixable: rule.fix.is_some(),
+        harm: harm_of(rule.id).map(Harm::name),
         fix: rule.fix.map(Safety::name),
         summary: rule.summary,
     }
@@ -108,18 +111,20 @@ fn listed(rule: Rule<'_>) -> Listed<'_> {
 /// Formats two lines per rule, below a header: its properties, and a summary of what it flags; at most 80 columns wide.
 fn table(known: &Catalogue) -> String {
     let ids = known.ids().map(str::len).max().unwrap_or(0);
-    let row = |[id, severity, set, fix]: [&str; 4]| {
-        let row = format!("{id:ids$}  {severity:8}  {set:8}  {fix}");
+    let row = |[id, severity, set, fix, harm]: [&str; 5]| {
+        let row = format!("{id:ids$}  {severity:8}  {set:8}  {fix:6}  {harm}");
         format!("{}\n", row.trim_end())
     };
-    let mut text = row(["RULE", "SEVERITY", "SET", "FIX"]);
+    let mut text = row(["RULE", "SEVERITY", "SET", "FIX", "HARM"]);
     let mut category = None;
     for rule in known.rules() {
         if category.replace(rule.category) != Some(rule.category) {
             text += &format!("\n{}\n", rule.category.name());
         }
         let severity = rule.severity.to_string();
-        text += &row([rule.id, &severity, rule.set.name(), rule.fix.map_or("-", Safety::name)]);
+        let fix = rule.fix.map_or("-", Safety::name);
+        let harm = harm_of(rule.id).map_or("-", Harm::name);
+        text += &row([rule.id, &severity, rule.set.name(), fix, harm]);
         wrapped::write(&mut text, &printable(rule.summary), (4, 4), wrapped::WIDTH);
     }
     text

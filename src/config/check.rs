@@ -85,6 +85,7 @@ impl Checked {
         config.select = own.select.or(config.select.take());
         config.ignore.extend(own.ignore);
         config.fail_level = own.fail_level.or(config.fail_level);
+        config.fail_on = own.fail_on.or(config.fail_on.take());
         config.exclude.extend(own.exclude);
         config.require_reason = self.requires_reason.unwrap_or(config.require_reason);
         config.fail_on_unjudged = self.fail_on_unjudged.unwrap_or(config.fail_on_unjudged);
@@ -208,6 +209,7 @@ impl FileChecker<'_> {
             select,
             ignore: self.rule_names(&file.ignore)?,
             fail_level,
+            fail_on: file.fail_on.map(|harms| harms.into_iter().map(Into::into).collect()),
             exclude,
             require_reason: false,
             fail_on_unjudged: false,
@@ -415,6 +417,7 @@ impl FileChecker<'_> {
 fn keys(file: &File) -> Vec<String> {
     let stated = [
         ("fail-level", file.fail_level.is_some()),
+        ("fail-on", file.fail_on.is_some()),
         ("select", file.select.is_some()),
         ("ignore", !file.ignore.is_empty()),
         ("exclude", !file.exclude.is_empty()),

@@ -20,6 +20,8 @@ pub(super) struct File {
     pub(super) required_version: Option<Spanned<String>>,
     /// Minimum severity of findings that fail a run.
     pub(super) fail_level: Option<Level>,
+    /// Harms of findings that fail a run, instead of `fail-level`.
+    pub(super) fail_on: Option<Vec<Harm>>,
     /// Rules, categories or sets (`default`, `pedantic`, `all`) that run instead of the default set.
     #[cfg_attr(test, schemars(with = "Option<Vec<String>>"))]
     pub(super) select: Option<Vec<Spanned<String>>>,
@@ -166,6 +168,25 @@ pub(super) enum Level {
     Warning,
     Info,
     Never,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) enum Harm {
+    Loss,
+    Duplicates,
+    Stuck,
+}
+
+impl From<Harm> for crate::diagnostic::Harm {
+    fn from(harm: Harm) -> Self {
+        match harm {
+            Harm::Loss => Self::Loss,
+            Harm::Duplicates => Self::Duplicates,
+            Harm::Stuck => Self::Stuck,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

@@ -1,7 +1,7 @@
 //! Matches findings with known ones by fingerprint, environment and number.
 
 use super::NEVER_KNOWN;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, RuleId, Severity};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -19,9 +19,22 @@ pub(crate) struct KnownFindings {
     pub(crate) resources: BTreeSet<(String, String)>,
 }
 
+/// A finding of an earlier commit that no longer occurs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved {
+    /// Rule.
+    pub rule: RuleId,
+    /// Severity.
+    pub severity: Severity,
+    /// Headline.
+    pub message: String,
+}
+
 #[derive(Debug)]
 struct KnownFinding {
     id: usize,
+    /// Rule and severity; `None` for an entry of a baseline, which covers any severity.
+    judged: Option<(RuleId, Severity)>,
     message: String,
     /// `None` for every environment.
     environments: Option<Vec<String>>,
@@ -30,11 +43,23 @@ struct KnownFinding {
 }
 
 impl KnownFindings {
-    /// Adds a finding; `id` is its index.
+    /// Adds an entry of a baseline; `id` is its index.
     pub(crate) fn insert(&mut self, id: usize, fingerprint: &str, message: &str, environments: Option<Vec<String>>) {
+        self.add(id, fingerprint, message, environments, None);
+    }
+
+    fn add(
+        &mut self,
+        id: usize,
+        fingerprint: &str,
+        message: &str,
+        environments: Option<Vec<String>>,
+        judged: Option<(RuleId, Severity)>,
+    ) {
         let tickets = self.by_fingerprint.entry(fingerprint.to_owned()).or_default();
         tickets.push(KnownFinding {
             id,
+            judged,
             message: message.to_owned(),
             environments,
             used: Vec::new(),
@@ -46,14 +71,15 @@ impl KnownFindings {
         let mut known = KnownFindings::default();
         for (id, (finding, environments)) in found.iter().enumerate() {
             let environments = Some(environments.clone()).filter(|names| !names.is_empty());
-            known.insert(id, &finding.fingerprint(), &finding.headline, environments);
+            let judged = Some((finding.rule.clone(), finding.severity));
+            known.add(id, &finding.fingerprint(), &finding.headline, environments, judged);
         }
         known
     }
 
     /// Returns, for each of `found`, the id of the first known finding that covers it, or `None` unless known findings
     /// cover all of its environments. Known findings with the same wording are used first, so that of several with one
-    /// fingerprint, the changed one is new.
+    /// fingerprint, the changed one is new. None covers a finding that is more severe.
     pub(crate) fn covers(&mut self, found: &[&FindingInEnvironments]) -> Vec<Option<usize>> {
         let fingerprints: Vec<String> = found.iter().map(|(finding, _)| finding.fingerprint()).collect();
         let mut open: Vec<Vec<&str>> = found.iter().map(|(_, names)| alternatives(names)).collect();
@@ -66,7 +92,7 @@ impl KnownFindings {
                     continue;
                 }
                 open.retain(|assumed| {
-                    let spent = self.use_up(fingerprint, assumed, message);
+                    let spent = self.use_up(fingerprint, assumed, message, held.0.severity);
                     *first = first.or(spent);
                     spent.is_none()
                 });
@@ -89,7 +115,7 @@ impl KnownFindings {
         let assumed = alternatives(environments);
         let spent = assumed
             .iter()
-            .map(|assumed| self.use_up(fingerprint, assumed, Some(&finding.headline)));
+            .map(|assumed| self.use_up(fingerprint, assumed, Some(&finding.headline), finding.severity));
         let spent: Option<Vec<usize>> = spent.collect();
         spent?.first().copied()
     }
@@ -102,11 +128,32 @@ impl KnownFindings {
         ids
     }
 
-    fn use_up(&mut self, fingerprint: &str, assumed: &str, message: Option<&str>) -> Option<usize> {
+    /// Returns the findings of an earlier run that covered nothing, by fingerprint.
+    pub(crate) fn left(&self) -> Vec<(String, Resolved)> {
+        let mut left: Vec<(usize, String, Resolved)> = Vec::new();
+        #[expect(clippy::iter_over_hash_type, reason = "they are sorted below")]
+        for (fingerprint, known) in &self.by_fingerprint {
+            for one in known.iter().filter(|one| one.used.is_empty()) {
+                let resolved = one.judged.clone().map(|(rule, severity)| Resolved {
+                    rule,
+                    severity,
+                    message: one.message.clone(),
+                });
+                left.extend(resolved.map(|resolved| (one.id, fingerprint.clone(), resolved)));
+            }
+        }
+        left.sort_by_key(|(id, ..)| *id);
+        left.into_iter()
+            .map(|(_, fingerprint, resolved)| (fingerprint, resolved))
+            .collect()
+    }
+
+    fn use_up(&mut self, fingerprint: &str, assumed: &str, message: Option<&str>, severity: Severity) -> Option<usize> {
         let tickets = self.by_fingerprint.get_mut(fingerprint);
         let ticket = tickets.into_iter().flatten().find(|ticket| {
             let holds = ticket.environments.as_ref();
             message.is_none_or(|message| ticket.message == message)
+                && ticket.judged.as_ref().is_none_or(|(_, known)| *known >= severity)
                 && holds.is_none_or(|names| names.iter().any(|name| name == assumed))
                 && !ticket.used.iter().any(|name| name == assumed)
         });
@@ -128,7 +175,7 @@ fn alternatives(names: &[String]) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::{PARSE_ERROR, Severity, Subject};
+    use crate::diagnostic::{PARSE_ERROR, Subject};
     use source::{Sources, Span};
     use std::path::Path;
 

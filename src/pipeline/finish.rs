@@ -9,7 +9,7 @@ use super::policies::Policies;
 use super::suppress::Unsuppressed;
 use super::{Outcome, Run};
 use crate::config::FailLevel;
-use crate::diagnostic::{Diagnostic, NotEvaluated, Silencer};
+use crate::diagnostic::{Diagnostic, LIMIT_REACHED, NotEvaluated, PARSE_ERROR, Silencer};
 use crate::frontend;
 use crate::graph::Cause;
 use crate::history::{Baselines, History, KnownBecause, KnownFindings};
@@ -85,7 +85,16 @@ pub(super) fn finish(run: &Run<'_>, mut unsuppressed: Unsuppressed, before: Opti
 fn failing(run: &Run<'_>, policies: &Policies, outcome: &Outcome) -> Failing {
     let mut failing = Failing::default();
     for found in &outcome.findings {
-        let level = run.options.fail_level.or(policies.of(&found.subject.unit).fail_level);
+        let config = policies.of(&found.subject.unit);
+        let own = config.fail_on.as_deref().filter(|_| run.options.fail_level.is_none());
+        let harms = Some(&*run.options.fail_on).filter(|harms| !harms.is_empty()).or(own);
+        if let Some(harms) = harms.filter(|_| ![PARSE_ERROR, LIMIT_REACHED].contains(&&*found.rule)) {
+            if let Some(harm) = found.harm().filter(|harm| harms.contains(harm)) {
+                *failing.harms.entry(harm).or_default() += 1;
+            }
+            continue;
+        }
+        let level = run.options.fail_level.or(config.fail_level);
         let level = level.unwrap_or_default();
         if let (FailLevel::At(least), true) = (level, level.fails(found.severity)) {
             *failing.findings.entry(found.severity).or_default() += 1;
@@ -152,6 +161,15 @@ fn known(
             let why = covering.map(|_| (Silencer::Since(name.clone()), None));
             *known = known.take().or(why);
         }
+        let new = unsuppressed
+            .findings
+            .iter()
+            .zip(&known)
+            .filter(|(_, known)| known.is_none());
+        let new: BTreeSet<String> = new.map(|((found, _), _)| found.fingerprint()).collect();
+        let (worse, resolved): (Vec<_>, Vec<_>) = before.left().into_iter().partition(|(print, _)| new.contains(print));
+        history.worse = worse.into_iter().map(|(print, _)| print).collect();
+        history.resolved = resolved.into_iter().map(|(_, resolved)| resolved).collect();
     }
     let errors = unsuppressed.covering(run, |coverage| {
         baselines.record_stale(coverage, &unsuppressed.outcome.sources, &mut history)

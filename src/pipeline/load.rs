@@ -99,7 +99,7 @@ pub(super) fn load(run: &Run<'_>, selected: Selected) -> Loaded {
     let snapshot = run.options.deployed.as_ref();
     let mut wholly = BTreeMap::new();
     // A snapshot is compared with all environments, and a trace shows them, before any is judged.
-    if snapshot.is_some() || run.options.trace || !wanted.is_empty() {
+    if snapshot.is_some() || run.options.keeps_graphs() || !wanted.is_empty() {
         std::mem::swap(&mut wholly, &mut found);
     }
     if !wanted.is_empty() && !wanted.iter().any(|name| name == DEFAULT_ENVIRONMENT) {

@@ -1,7 +1,7 @@
 //! Options of a run.
 
 use crate::config::{self, FailLevel};
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Harm, Severity};
 use crate::history;
 use crate::inputs::Inputs;
 use crate::selection::Selection;
@@ -26,6 +26,8 @@ pub struct Options {
     pub config: config::Source,
     /// Minimum severity that fails the run, which overrides the configurations.
     pub fail_level: Option<FailLevel>,
+    /// Harms of findings that fail the run, instead of their severities; overrides the configurations.
+    pub fail_on: Vec<Harm>,
     /// `true` if unjudged resources fail the run, whatever the configurations set.
     pub fail_on_unjudged: bool,
     /// Minimum severity of findings; others are left out.
@@ -58,6 +60,13 @@ pub struct Options {
     pub deployed: Option<PathBuf>,
     /// Day for comparison with the expiry of suppressions; `None` for today.
     pub today: Option<Day>,
+}
+
+impl Options {
+    /// Returns `true` if the graphs of all environments are needed at the end.
+    pub(crate) fn keeps_graphs(&self) -> bool {
+        self.trace || self.since.is_some()
+    }
 }
 
 /// Text that is not read from a file.

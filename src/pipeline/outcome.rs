@@ -3,9 +3,10 @@
 use super::declarations::Missing;
 use super::order::in_order;
 use super::{RunContext, SharedNode};
-use crate::diagnostic::{Coverage, Diagnostic, NotEvaluated, Severity, Suppressed};
+use crate::diagnostic::{Coverage, Diagnostic, Harm, NotEvaluated, Severity, Suppressed};
 use crate::graph::{Connections, Graph};
 use crate::history::History;
+use crate::review::{ChangedLink, line_of};
 use crate::rules::{Catalogue, Judgement};
 use crate::selection::FormerId;
 use rustc_hash::FxHashSet;
@@ -65,6 +66,8 @@ pub struct Outcome {
     pub failing: Failing,
     /// Findings that were left out because they were known.
     pub history: History,
+    /// Links whose numbers differ from those at the earlier commit.
+    pub changed: Vec<ChangedLink>,
 }
 
 /// Reasons why a run fails.
@@ -72,6 +75,8 @@ pub struct Outcome {
 pub struct Failing {
     /// Numbers of findings that reach the fail level, by severity.
     pub findings: BTreeMap<Severity, usize>,
+    /// Numbers of findings with a harm that fails the run.
+    pub harms: BTreeMap<Harm, usize>,
     /// Fail levels that these findings reach. Units may have different ones.
     pub levels: BTreeSet<Severity>,
     /// Numbers of what was not looked at and fails the run, by kind: `resource`, `not judged`.
@@ -79,9 +84,25 @@ pub struct Failing {
 }
 
 impl Outcome {
-    /// Returns `true` if a finding reaches the fail level, or an unjudged resource fails the run.
+    /// Returns `true` if a finding reaches the fail level or has a harm that fails the run, or an unjudged resource fails the run.
     pub fn fails(&self) -> bool {
-        !self.failing.findings.is_empty() || !self.failing.unjudged.is_empty()
+        let Failing {
+            findings,
+            harms,
+            unjudged,
+            ..
+        } = &self.failing;
+        !findings.is_empty() || !harms.is_empty() || !unjudged.is_empty()
+    }
+
+    /// Sets the changed line of each finding that has a label there.
+    pub(super) fn mark_changes(&mut self) {
+        let changes = self.changed.iter().flat_map(ChangedLink::changes);
+        let lines: FxHashSet<_> = changes.map(|change| line_of(change.span, &self.sources)).collect();
+        for found in &mut self.findings {
+            let mut spans = found.labels().iter().map(|label| label.span).chain(found.written);
+            found.changed = spans.find(|span| lines.contains(&line_of(*span, &self.sources)));
+        }
     }
 
     /// Returns an outcome without results, because of `errors`.

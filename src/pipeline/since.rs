@@ -2,14 +2,23 @@
 //! same steps, rules and configuration, and with the same inputs, except that files with values are read at that
 //! commit.
 
-use super::{Options, Run, RunContext, Session, lint, load, select, suppress};
+use super::{Options, Outcome, Run, RunContext, Session, lint, load, select, suppress};
 use crate::graph::{EarlierQueues, Resource};
 use crate::history::{self, KnownFindings};
+use crate::review::Links;
 use source::files::{absolute, named, real};
 
-/// Returns the findings and queues at the merge base of `HEAD` and the commit of `--since`, or the reason why they are
-/// unknown.
-pub(super) fn before(run: &Run<'_>) -> Result<Option<(KnownFindings, EarlierQueues)>, Vec<String>> {
+/// What a run compares with.
+#[derive(Default)]
+pub(super) struct Before {
+    pub(super) findings: KnownFindings,
+    pub(super) queues: EarlierQueues,
+    pub(super) links: Links,
+}
+
+/// Returns the findings, queues and links at the merge base of `HEAD` and the commit of `--since`, or the reason why
+/// they are unknown.
+pub(super) fn before(run: &Run<'_>) -> Result<Option<Before>, Vec<String>> {
     let Some(name) = &run.options.since else {
         return Ok(None);
     };
@@ -19,7 +28,17 @@ pub(super) fn before(run: &Run<'_>) -> Result<Option<(KnownFindings, EarlierQueu
         .map_err(|reason| vec![format!("`--since {name}`: {reason}")])
 }
 
-fn findings_of(name: &str, run: &Run<'_>) -> Result<(KnownFindings, EarlierQueues), String> {
+/// Returns the links of all environments.
+pub(super) fn links(outcome: &Outcome) -> Links {
+    let mut links = Links::default();
+    links.add(outcome.environment.as_deref(), &outcome.graph, &outcome.sources);
+    for (name, graph) in &outcome.other_environments {
+        links.add(Some(name), graph, &outcome.sources);
+    }
+    links
+}
+
+fn findings_of(name: &str, run: &Run<'_>) -> Result<Before, String> {
     let root = run
         .context
         .repository
@@ -72,7 +91,11 @@ fn findings_of(name: &str, run: &Run<'_>) -> Result<(KnownFindings, EarlierQueue
             let name = |resource: &Resource| (graph.unit(resource.unit).name.clone(), resource.address.to_string());
             let mut known = KnownFindings::of(&unsuppressed.findings);
             known.resources = mappings.chain(pipes).map(name).collect();
-            (known, queues.unwrap_or_default())
+            Before {
+                findings: known,
+                queues: queues.unwrap_or_default(),
+                links: links(&unsuppressed.outcome),
+            }
         },
     );
     snapshot.incomplete().map_or(Ok(known), Err)

@@ -90,7 +90,7 @@ pub(super) fn suppress(run: &Run<'_>, linted: Linted) -> Unsuppressed {
                 outcome.not_evaluated.push(open);
             }
         }
-        if run.options.trace {
+        if run.options.keeps_graphs() {
             outcome
                 .other_environments
                 .extend(one.name.map(|name| (name, one.graph)));

@@ -23,8 +23,8 @@ pub fn step_summary(report: &Report<'_>) -> String {
 }
 
 fn command(report: &Report<'_>, found: &Diagnostic) -> String {
-    let file = report.sources.file(found.primary().span.file);
-    let region = region::first_line_region(&file, found.primary().span);
+    let file = report.sources.file(found.annotated().file);
+    let region = region::first_line_region(&file, found.annotated());
     let kind = match found.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",

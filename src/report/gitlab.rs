@@ -48,7 +48,7 @@ pub fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn issue<'a>(report: &Report<'_>, found: &'a Diagnostic, fingerprint: String) -> Issue<'a> {
-    let span = found.primary().span;
+    let span = found.annotated();
     let file = report.sources.file(span.file);
     let (begin, end) = (file.position(span.start as usize), file.position(span.end as usize));
     Issue {

@@ -12,7 +12,7 @@
 //!
 //! Only `drawing` knows miette, of which it uses the theme.
 
-mod change;
+pub(super) mod change;
 mod drawing;
 mod order;
 
@@ -145,12 +145,20 @@ impl DrawnLines {
     }
 }
 
+/// Text of a label, or its place and the part of its text that is not in names.
+type Key<'l> = (Option<Span>, Vec<&'l str>);
+
+fn by_text(label: &Label) -> Key<'_> {
+    (None, vec![&label.message])
+}
+
+fn by_place(label: &Label) -> Key<'_> {
+    (Some(label.span), order::wording(&label.message))
+}
+
 /// Replaces several labels with one text, such as the entries of a mapping that have one value, by the first, and those
 /// at one place whose texts differ in names only, such as the instances of a block.
 fn folded(labels: &[Label]) -> Vec<Label> {
-    type Key<'l> = (Option<Span>, Vec<&'l str>);
-    let by_text = |label: &'_ Label| -> Key<'_> { (None, vec![&label.message]) };
-    let by_place = |label: &'_ Label| -> Key<'_> { (Some(label.span), order::wording(&label.message)) };
     let mut counts: FxHashMap<Key<'_>, usize> = FxHashMap::default();
     for label in labels {
         *counts.entry(by_text(label)).or_default() += 1;

@@ -4,7 +4,7 @@
 use super::Report;
 use super::json_text::{Each, write_pretty};
 use super::timeline::ShownTimeline;
-use crate::diagnostic::{Diagnostic, Edit, Gap, Label, NotEvaluated, Severity, Silencer, Suppressed};
+use crate::diagnostic::{Diagnostic, Edit, Gap, Harm, Label, NotEvaluated, Severity, Silencer, Suppressed};
 use serde::Serialize;
 use source::{Sources, Span};
 use std::io::{self, Write};
@@ -75,6 +75,7 @@ pub(super) struct Finding<'a> {
     fix: Option<ShownFix<'a>>,
     edits: Vec<ShownEdit<'a>>,
     timeline: Option<ShownTimeline>,
+    harm: Option<&'static str>,
     fingerprint: String,
 }
 
@@ -235,6 +236,7 @@ pub(super) fn finding<'a>(found: &'a Diagnostic, sources: &Sources) -> Finding<'
             .map(|edit| shown_edit(edit, sources))
             .collect(),
         timeline: found.timeline().map(ShownTimeline::from),
+        harm: found.harm().map(Harm::name),
         fingerprint: found.fingerprint(),
     }
 }

@@ -7,7 +7,7 @@ use super::graph::{Topology, drawing};
 use super::region::Paths;
 use super::suppressed::why;
 use super::{Report, counted, printable, summary, timeline};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Harm};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -143,6 +143,7 @@ fn unit<'a>(
         ));
         let notes = [
             ("calculation", found.calculation.as_deref()),
+            ("harm", found.harm().map(Harm::name)),
             ("only if", found.when.as_deref()),
             ("note", found.remark),
             ("help", found.help.as_deref()),
@@ -177,14 +178,14 @@ fn unit<'a>(
     text
 }
 
-fn place(report: &Report<'_>, found: &Diagnostic) -> String {
+pub(super) fn place(report: &Report<'_>, found: &Diagnostic) -> String {
     let span = found.primary().span;
     let file = report.sources.file(span.file);
     format!("{}:{}", file.name(), file.position(span.start as usize).line)
 }
 
 /// Formats a sentence of sqslint, with text in backticks as code and everything else as plain text.
-fn inline(text: &str) -> String {
+pub(super) fn inline(text: &str) -> String {
     let text = printable(text);
     let parts: Vec<&str> = text.split('`').collect();
     let is_balanced = parts.len() % 2 == 1;
@@ -199,7 +200,7 @@ fn inline(text: &str) -> String {
 }
 
 /// Formats `text` as code, inside or outside of a table.
-fn code(text: &str) -> String {
+pub(super) fn code(text: &str) -> String {
     let text = printable(text);
     if text.contains(['`', '|']) || text.trim().is_empty() {
         // A bar in backticks ends the cell in a table, but not in a paragraph.

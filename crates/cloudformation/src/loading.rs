@@ -16,8 +16,8 @@ use crate::{definitions, includes, loops, sam, serverless, snapshot};
 use conditions::Condition;
 use knowledge::UnitKey;
 use rustc_hash::FxHashMap;
+use source::Sources;
 use source::reading::{Problem, ReadError, read};
-use source::{Sources, Span};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -310,19 +310,10 @@ fn open(path: &Path, sources: &Sources, kind: UnitKind, call: Option<UnitKey>) -
     };
     let parsed = parsed::tree(file, &sources.file(file));
     unit.problems.extend(parsed.problems());
-    unit.notes.extend(repeated_keys(&parsed.duplicates, sources));
+    let repeated = parsed
+        .duplicates
+        .iter()
+        .map(|[first, last]| Problem::repeated(*first, *last));
+    unit.problems.extend(repeated);
     (unit, parsed)
-}
-
-/// Returns a note about repeated keys: CloudFormation accepts them and silently drops all but the last.
-fn repeated_keys(places: &[Span], sources: &Sources) -> Option<String> {
-    let first = places.iter().min_by_key(|span| span.start)?;
-    let line = sources.start(*first).line;
-    let others = match places.len() {
-        1 => String::new(),
-        several => format!(", and {} more", several - 1),
-    };
-    Some(format!(
-        "a key is repeated further down, and only the last one counts (line {line}{others})"
-    ))
 }

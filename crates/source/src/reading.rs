@@ -22,12 +22,20 @@ pub enum ProblemKind {
     Invalid,
     /// The text exceeds a bound, which the message names.
     Limit,
+    /// The key has no effect, because the same key at this place replaces it.
+    Repeated(Span),
 }
 
 impl Problem {
     /// Creates a problem with text that is not valid.
     pub fn invalid(span: Span, message: impl Into<String>) -> Self {
         let (kind, message) = (ProblemKind::Invalid, message.into());
+        Problem { span, kind, message }
+    }
+
+    /// Creates a problem with a key that the same key at `last` replaces.
+    pub fn repeated(span: Span, last: Span) -> Self {
+        let (kind, message) = (ProblemKind::Repeated(last), "the same key follows".to_owned());
         Problem { span, kind, message }
     }
 

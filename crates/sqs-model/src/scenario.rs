@@ -127,16 +127,6 @@ pub enum Harm {
 }
 
 impl Harm {
-    /// Returns its place in a list that begins with the worst: lost messages, repeated work, delays, waste.
-    pub fn rank(self) -> u8 {
-        match self {
-            Harm::Lost | Harm::GivenUp => 0,
-            Harm::WorkedOnTwice | Harm::DoneAgain => 1,
-            Harm::NeverDone | Harm::Waits(_) => 2,
-            Harm::ReceiveUsedUp => 3,
-        }
-    }
-
     /// Returns the name in machine formats.
     pub fn name(self) -> &'static str {
         match self {

@@ -143,7 +143,7 @@ fn convert(
     value: ast::Value<'_>,
     location: &TextLocation,
     repeated_keys: RepeatedKeys,
-    duplicates: &mut Vec<Span>,
+    duplicates: &mut Vec<[Span; 2]>,
 ) -> Node {
     let mut tree = TreeBuilder {
         location,
@@ -159,7 +159,7 @@ struct TreeBuilder<'a> {
     location: &'a TextLocation,
     repeated_keys: RepeatedKeys,
     /// Keys that are repeated later.
-    duplicates: &'a mut Vec<Span>,
+    duplicates: &'a mut Vec<[Span; 2]>,
     /// Interned keys: a template of megabytes has few different ones.
     keys: FxHashSet<Arc<str>>,
 }
@@ -274,7 +274,7 @@ mod tests {
     fn last_of_repeated_keys_wins() {
         let parsed = read(r#"{"a": 1, "a": 2}"#);
         assert_eq!(parsed.documents[0].get("a").unwrap().value, Value::Integer(2));
-        assert_eq!(parsed.duplicates[0].range(), 1..4);
+        assert_eq!(parsed.duplicates[0][0].range(), 1..4);
     }
 
     #[test]

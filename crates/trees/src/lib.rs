@@ -122,8 +122,8 @@ pub struct Parsed {
     pub errors: Vec<SyntaxError>,
     /// Exceeded bounds: depth, or number of nodes after the expansion of aliases.
     pub limits: Vec<SyntaxError>,
-    /// Keys that the same key replaces later.
-    pub duplicates: Vec<Span>,
+    /// Keys that the same key replaces later, each with the last one.
+    pub duplicates: Vec<[Span; 2]>,
     /// Comments, including their signs; JSON has none.
     pub comments: Vec<Span>,
 }
@@ -155,26 +155,26 @@ fn last_of(entries: &[Entry]) -> Option<HashMap<Arc<str>, usize>> {
 }
 
 /// Records every key that is repeated later.
-pub fn note_repeated(entries: &[Entry], duplicates: &mut Vec<Span>) {
+pub fn note_repeated(entries: &[Entry], duplicates: &mut Vec<[Span; 2]>) {
     let Some(last) = last_of(entries) else { return };
-    let repeated = (entries.iter().enumerate()).filter(|(at, entry)| last.get(&entry.key) != Some(at));
-    duplicates.extend(repeated.map(|(_, entry)| entry.key_span));
+    let last = |entry: &Entry| last.get(&entry.key).and_then(|at| entries.get(*at));
+    let pairs = entries
+        .iter()
+        .filter_map(|entry| Some([entry.key_span, last(entry)?.key_span]));
+    duplicates.extend(pairs.filter(|[one, last]| one != last));
 }
 
 /// Drops every entry whose key is repeated later, as CloudFormation's tools do, and records its key.
-pub fn keep_last(entries: Vec<Entry>, duplicates: &mut Vec<Span>) -> Vec<Entry> {
+pub fn keep_last(entries: Vec<Entry>, duplicates: &mut Vec<[Span; 2]>) -> Vec<Entry> {
     let Some(last) = last_of(&entries) else {
         return entries;
     };
-    let mut kept = Vec::with_capacity(last.len());
-    for (at, entry) in entries.into_iter().enumerate() {
-        if last.get(&entry.key) == Some(&at) {
-            kept.push(entry);
-        } else {
-            duplicates.push(entry.key_span);
-        }
-    }
-    kept
+    note_repeated(&entries, duplicates);
+    let kept = entries
+        .into_iter()
+        .enumerate()
+        .filter(|(at, entry)| last.get(&entry.key) == Some(at));
+    kept.map(|(_, entry)| entry).collect()
 }
 
 #[cfg(test)]

@@ -140,7 +140,14 @@ impl<'t> Builder<'t> {
         } else {
             let message = match self.placeholder(at) {
                 Some(token) => format!("`{token}` is not YAML; replace the placeholders first"),
-                None => error.kind().to_string(),
+                None => match error.kind() {
+                    ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation | ErrorKind::TabNotAllowed => {
+                        "YAML is indented with spaces, and this line begins with a tab".to_owned()
+                    }
+                    ErrorKind::UnclosedQuotedScalar => "the string that begins here is not closed".to_owned(),
+                    ErrorKind::SimpleKeyExpected => "`:` is missing after this key".to_owned(),
+                    other => other.to_string(),
+                },
             };
             let failure = self.problem(&(at..at), message);
             self.parsed.errors.push(failure);

@@ -36,7 +36,7 @@ pub(super) fn lines(found: &Diagnostic, report: &Report<'_>, look: &Renderer, dr
 }
 
 /// Returns the lines of `file` that an edit removes and adds, without their common indentation.
-fn of<'t>(edit: &Edit, file: &'t SourceFile) -> Option<(Vec<String>, Vec<String>)> {
+pub(in crate::report) fn of<'t>(edit: &Edit, file: &'t SourceFile) -> Option<(Vec<String>, Vec<String>)> {
     let text = file.text();
     let range = edit.span.range();
     let start = file.line_range(file.line_index(range.start)).start;

@@ -1,6 +1,6 @@
 //! Sorts and groups findings, and counts them by rule.
 
-use crate::diagnostic::{Diagnostic, Safety, Severity};
+use crate::diagnostic::{Diagnostic, Harm, Safety, Severity};
 use crate::report::printable;
 use crate::rules::RULES;
 use std::fmt::Write;
@@ -25,7 +25,8 @@ pub(super) fn groups<'f>(shown: &[&'f Diagnostic]) -> Vec<Group<'f>> {
     let mut sorted = shown.to_vec();
     sorted.sort_by_cached_key(|found| {
         let severity = std::cmp::Reverse(found.severity);
-        (severity, rank(&found.rule), found.rule.clone(), found.harm_rank())
+        let harm = found.harm().map_or(usize::MAX, |harm| harm as usize);
+        (severity, rank(&found.rule), found.rule.clone(), harm)
     });
     let mut groups: Vec<Group<'f>> = Vec::new();
     for found in sorted {
@@ -139,7 +140,8 @@ pub(super) fn table(shown: &[&Diagnostic]) -> String {
             (Severity::Info, 1) => "info",
             (Severity::Info, _) => "infos",
         };
-        let row = format!("{count:>5} {severity:<8}  {:<longest$}{fixes}", found.rule);
+        let harm = found.harm().map_or("", Harm::name);
+        let row = format!("{count:>5} {severity:<8}  {:<longest$}  {harm:<10}{fixes}", found.rule);
         let _ = writeln!(text, "{}", row.trim_end());
     }
     text + "\n"

@@ -6,6 +6,7 @@ use super::operands::{Known, Operand, Provenance};
 use crate::diagnostic::{Change, Diagnostic, Remedy, RuleId, Severity, Subject};
 use crate::graph::{Case, Condition, EventSourceMapping, LastUsed, Origin, Origins, Queue};
 use crate::rules::Rule;
+use crate::rules::harm_of;
 use source::Span;
 use sqs_model::scenario::Scenario;
 use std::cmp::Reverse;
@@ -295,6 +296,7 @@ impl Finding {
             diagnostic = diagnostic.label(place, texts.shared(message));
         }
         diagnostic.calculation = self.calculation.map(|text| texts.shared(text));
+        diagnostic.usual_harm = harm_of(rule.id);
         diagnostic.is_pedantic = self.is_pedantic;
         diagnostic.if_new = self.if_new;
         diagnostic.written = self.written;

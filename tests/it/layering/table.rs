@@ -58,6 +58,7 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     // The shared lowering knows no dialect.
     ("frontend::lower", "conditions graph source"),
     ("frontend::outline", "frontend::* source trees"),
+    ("frontend::problems", "diagnostic source::reading source"),
     // Never the other dialect, a rule, a report or a suppression.
     (
         "frontend::terraform",
@@ -79,6 +80,10 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
     ),
     ("published", "rules"),
     ("report", "diagnostic published report::* rules source"),
+    (
+        "report::review",
+        "diagnostic history report report::* review source sqs_model",
+    ),
     ("report::timeline", "sqs_model report report::markup"),
     (
         "report::simulation",
@@ -100,11 +105,13 @@ pub(super) const MAY_IMPORT: &[(&str, &str)] = &[
         "diagnostic discover source::files inputs policy rules selection",
     ),
     ("suppress", "diagnostic rules::Catalogue rules::Rule selection source"),
+    ("review", "graph source sqs_model"),
     ("history", "config diagnostic source::files rules selection source"),
     // Steps of a run, without the modules that use a run.
     (
         "pipeline",
-        "config diagnostic discover source::files frontend inputs graph handlers history policy rules selection source suppress",
+        "config diagnostic discover source::files frontend inputs graph handlers history policy review rules selection source \
+         suppress",
     ),
     (
         "fixes",
