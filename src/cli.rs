@@ -219,7 +219,7 @@ struct CheckArgs {
     #[command(flatten)]
     fixing: FixArgs,
     /// Report only findings that are new since HEAD branched off this commit or branch
-    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "stdin_filename"], help_heading = "History")]
+    #[arg(long, value_name = "REF", overrides_with = "since", conflicts_with_all = ["staged", "stdin_filename"], help_heading = "History")]
     since: Option<String>,
     #[command(flatten)]
     baseline: BaselineArgs,

@@ -62,6 +62,8 @@ pub struct Report<'a> {
     pub rules: &'a Catalogue,
     /// Checked units.
     pub units: &'a Units,
+    /// Changes since an earlier commit, if the run is compared with one.
+    pub review: Option<review::Review<'a>>,
     /// URLs of sqslint and of the rules' pages.
     pub published: Published<'a>,
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the check, and writes the inputs of the other steps: a SARIF file, and JSON reports for the comment.
+# Runs the check, and writes the inputs of the other steps: a SARIF file, and the comment on the change.
 #
 # PATHS, ARGUMENTS   inputs, separated by spaces or line breaks
 # SARIF              the file to write; none if empty
@@ -14,29 +14,16 @@ reports=()
 if [ -n "${SARIF:-}" ]; then
   reports+=(--report "sarif=$SARIF")
 fi
-if [ "${COMMENT:-}" = true ]; then
-  reports+=(--report "json=$RUNNER_TEMP/sqslint-head.json")
-fi
 
 code=0
 "$sqslint" check "${arguments[@]}" "${reports[@]}" -- "${paths[@]}" || code=$?
 
 if [ "${COMMENT:-}" = true ] && [ -n "${BASE:-}" ]; then
-  # Checks the target commit in a separate worktree, with the same program and arguments.
-  before="$RUNNER_TEMP/sqslint-before"
-  rm -rf -- "$before"
-  git cat-file -e "$BASE^{commit}" 2> /dev/null || git fetch --quiet --depth=1 origin "$BASE"
-  git worktree add --quiet --detach "$before" "$BASE"
-  here=$(git rev-parse --show-prefix)
-  if cd -- "$before/$here" 2> /dev/null; then
-    kept=()
-    for path in "${paths[@]}"; do
-      if [ -e "$path" ]; then kept+=("$path"); fi
-    done
-    "$sqslint" check --allow-empty --exit-zero "${arguments[@]}" --format json -- "${kept[@]:-.}" \
-      > "$RUNNER_TEMP/sqslint-base.json" 2> /dev/null || true
-    cd - > /dev/null
+  # The comment describes the change since the target branch, so the commit at which they diverged is needed.
+  if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
+    git fetch --quiet --unshallow origin "$BASE" || true
   fi
-  git worktree remove --force "$before"
+  "$sqslint" check "${arguments[@]}" --since "$BASE" --quiet \
+    --report "markdown=$RUNNER_TEMP/sqslint-comment.md" -- "${paths[@]}" > /dev/null || true
 fi
 exit "$code"

@@ -7,6 +7,7 @@ use source::{Sources, files};
 use sqslint::diagnostic::Coverage;
 use sqslint::graph::{Graph, UnitKind};
 use sqslint::published::Published;
+use sqslint::report::review::Review;
 use sqslint::report::{Report, Units, counted, human, printable, summary};
 use sqslint::rules::Catalogue;
 use sqslint::selection::Selection;
@@ -111,6 +112,11 @@ fn tell_outcome(
         errors: &errors,
         rules: &outcome.rules,
         units: &units,
+        review: arguments.since.as_deref().map(|since| Review {
+            since,
+            changed: &outcome.changed,
+            history: &outcome.history,
+        }),
         published: Published::HERE,
     };
     let written = output::write(&report, &outcome.graph, arguments, streams)?;
@@ -215,6 +221,7 @@ fn refuse(arguments: &CheckArgs, error: String, streams: &mut Streams<'_>) -> io
         errors: &[error],
         rules: Catalogue::BUILT_IN,
         units: &Units::default(),
+        review: None,
         published: Published::HERE,
     };
     output::write(&report, &Graph::default(), arguments, streams)?;

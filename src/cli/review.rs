@@ -69,18 +69,18 @@ pub(super) fn run(arguments: &ReviewArgs, streams: &mut Streams<'_>) -> io::Resu
         errors: &outcome.errors,
         rules: &outcome.rules,
         units: &units(&outcome),
+        review: None,
         published: Published::HERE,
     };
     let review = review::Review {
-        report,
         since: &arguments.since,
         changed: &outcome.changed,
         history: &outcome.history,
     };
     match arguments.format {
-        Format::Text => streams.out.write_all(review::text(&review).as_bytes())?,
-        Format::Markdown => streams.out.write_all(review::markdown(&review).as_bytes())?,
-        Format::Json => review::json(&review, streams.out)?,
+        Format::Text => streams.out.write_all(review::text(&report, &review).as_bytes())?,
+        Format::Markdown => streams.out.write_all(review::markdown(&report, &review).as_bytes())?,
+        Format::Json => review::json(&report, &review, streams.out)?,
     }
     Ok(Exit::Clean)
 }

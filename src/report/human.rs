@@ -14,6 +14,7 @@
 
 pub(super) mod change;
 mod drawing;
+mod names;
 mod order;
 
 use super::excerpt::{Excerpt, ExcerptLimits};
@@ -22,6 +23,7 @@ use super::{Report, links, printable, prose, suppressed};
 use crate::diagnostic::{Diagnostic, Label, Severity};
 pub use drawing::wrapped;
 use drawing::{Drawing, Renderer};
+use names::Names;
 use order::Group;
 use rustc_hash::{FxHashMap, FxHashSet};
 use source::{FileId, Span};
@@ -75,12 +77,13 @@ pub fn write(report: &Report<'_>, style: Style, out: &mut dyn io::Write) -> io::
     };
     let is_shown = |found: &&Diagnostic| style.infos || found.severity > Severity::Info;
     let shown: Vec<&Diagnostic> = report.findings.iter().filter(is_shown).collect();
+    let names = Names::of(&shown);
     let mut seen = DrawnLines::default();
     let groups = order::groups(&shown);
     for group in &groups {
         let mut text = String::new();
         if style.graphics {
-            draw(&mut text, report, group, &mut seen, style);
+            draw(&mut text, report, group, &mut seen, &names, style);
         } else {
             for found in group.all() {
                 prose::write_linked(&mut text, report, found, Paths::FromWorkingDirectory, style.links);
@@ -184,7 +187,14 @@ fn folded(labels: &[Label]) -> Vec<Label> {
     all
 }
 
-fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut DrawnLines, style: Style) {
+fn draw(
+    text: &mut String,
+    report: &Report<'_>,
+    group: &Group<'_>,
+    seen: &mut DrawnLines,
+    names: &Names<'_>,
+    style: Style,
+) {
     let found = group.first;
     let (labels, known) = seen.part(found, report);
     let ellipsis = if style.unicode { "…" } else { "..." };
@@ -197,25 +207,26 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Dr
     for group in &mut excerpt.groups {
         group.name = links::to_file(&group.name, &group.file, style.links);
     }
-    let headline = printable(&found.headline);
+    let headline = printable(&names.shorten(&found.headline));
     let written = format!("{headline}\n{}", excerpt.text);
     for mark in &mut excerpt.marks {
-        mark.message = drawing::shortened(&mark.message, &written, ellipsis);
+        mark.message = drawing::shortened(&names.shorten(&mark.message), &written, ellipsis);
     }
     let left_out = excerpt.left_out;
     let look = Renderer::new(style);
     let drawing = Drawing {
         excerpt,
         found,
+        headline: &headline,
         rule: links::to_page(&found.rule, report.published.page(&found.rule).filter(|_| style.links)),
     };
     look.draw(text, &drawing);
     for label in known {
-        let message = drawing::shortened(&printable(&label.message), &headline, ellipsis);
+        let message = drawing::shortened(&printable(&names.shorten(&label.message)), &headline, ellipsis);
         look.note(text, &location(&label, report, style), &message);
     }
     for (name, note) in prose::notes(found, left_out) {
-        look.note(text, name, &note);
+        look.note(text, name, &names.shorten(&note));
     }
     if let Some(line) = prose::timeline(found) {
         look.note(text, "timeline", &line);
@@ -252,7 +263,7 @@ fn draw(text: &mut String, report: &Report<'_>, group: &Group<'_>, seen: &mut Dr
             None => told.push_str(" (always)"),
         }
         if told_before.insert((place.clone(), told.clone())) {
-            look.note(text, &format!("also {place}"), &told);
+            look.note(text, &format!("also {place}"), &names.shorten(&told));
         }
     }
 }

@@ -6,7 +6,7 @@
 use super::graph::{Topology, drawing};
 use super::region::Paths;
 use super::suppressed::why;
-use super::{Report, counted, printable, summary, timeline};
+use super::{Report, counted, printable, review, summary, timeline};
 use crate::diagnostic::{Diagnostic, Harm};
 use std::collections::BTreeMap;
 use std::io;
@@ -23,6 +23,9 @@ pub fn write(report: &Report<'_>, drawings: &[Topology], out: &mut dyn io::Write
 }
 
 fn comment(report: &Report<'_>, drawings: &[Topology]) -> String {
+    if let Some(review) = &report.review {
+        return review::markdown(report, review);
+    }
     let mut text = summary(report);
     let mut units: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
     for found in report.findings {

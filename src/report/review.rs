@@ -20,11 +20,9 @@ const MOST_BYTES: usize = 20_000;
 /// Mark by which the GitHub action finds its comment.
 const MARK: &str = "<!-- sqslint -->";
 
-/// What changed since an earlier commit.
+/// What changed since an earlier commit; the findings of the report are new or worse.
 #[derive(Debug, Clone, Copy)]
 pub struct Review<'a> {
-    /// The run after the change; its findings are new or worse.
-    pub report: Report<'a>,
     /// Commit or branch that it is compared with.
     pub since: &'a str,
     /// Links whose numbers changed.
@@ -67,21 +65,21 @@ impl Review<'_> {
     }
 
     /// Splits the findings into new and worse ones.
-    fn findings(&self) -> [Vec<&Diagnostic>; 2] {
+    fn findings<'r>(&self, report: &Report<'r>) -> [Vec<&'r Diagnostic>; 2] {
         let is_worse = |found: &&Diagnostic| self.history.worse.contains(&found.fingerprint());
-        let (worse, new) = self.report.by_severity().into_iter().partition(is_worse);
+        let (worse, new) = report.by_severity().into_iter().partition(is_worse);
         [new, worse]
     }
 
     /// Formats the counts: `1 new, 0 worse, 2 resolved`.
-    fn counts(&self) -> String {
-        let [new, worse] = self.findings().map(|findings| findings.len());
+    fn counts(&self, report: &Report<'_>) -> String {
+        let [new, worse] = self.findings(report).map(|findings| findings.len());
         format!("{new} new, {worse} worse, {} resolved", self.history.resolved.len())
     }
 
     /// Describes a change without effect on any link.
-    fn unchanged(&self) -> String {
-        let coverage = self.report.coverage;
+    fn unchanged(&self, report: &Report<'_>) -> String {
+        let coverage = report.coverage;
         format!(
             "no number of a link changed since `{}` ({} and {} looked at)",
             self.since,
@@ -89,13 +87,13 @@ impl Review<'_> {
             counted(coverage.mappings, "mapping")
         )
     }
+}
 
-    /// Returns what could not be compared, as resources without known values.
-    fn unknown(&self) -> Vec<String> {
-        let judged = summary::judged(&self.report);
-        let unjudged = judged.is_some().then(|| summary::unjudged(&self.report));
-        judged.into_iter().chain(unjudged.into_iter().flatten()).collect()
-    }
+/// Returns what could not be compared, as resources without known values.
+fn unknown(report: &Report<'_>) -> Vec<String> {
+    let judged = summary::judged(report);
+    let unjudged = judged.is_some().then(|| summary::unjudged(report));
+    judged.into_iter().chain(unjudged.into_iter().flatten()).collect()
 }
 
 fn ends(link: &ChangedLink) -> String {
@@ -158,13 +156,13 @@ fn patch(report: &Report<'_>, found: &Diagnostic) -> Option<String> {
 }
 
 /// Formats the review for a terminal.
-pub fn text(review: &Review<'_>) -> String {
+pub fn text(report: &Report<'_>, review: &Review<'_>) -> String {
     let mut text = String::new();
     for cause in review.causes() {
         text += &format!("{}\n", printable(&cause));
     }
     if review.changed.is_empty() {
-        text += &format!("{}\n", printable(&review.unchanged()));
+        text += &format!("{}\n", printable(&review.unchanged(report)));
     }
     for link in review.changed {
         let [visibility, timeout, window, needed, margin, others] = cells(link);
@@ -182,14 +180,14 @@ pub fn text(review: &Review<'_>) -> String {
             text += &format!("  {name}: {}\n", timeline::on_a_line(run));
         }
     }
-    let [new, worse] = review.findings();
-    text += &format!("\n{}\n", review.counts());
+    let [new, worse] = review.findings(report);
+    text += &format!("\n{}\n", review.counts(report));
     for (name, findings) in [("new", new), ("worse", worse)] {
         for found in findings {
-            let place = super::markdown::place(&review.report, found);
+            let place = super::markdown::place(report, found);
             let headline = printable(&found.headline);
             text += &format!("{name}: {place}: {}[{}] {headline}\n", found.severity, found.rule);
-            for line in patch(&review.report, found).iter().flat_map(|patch| patch.lines()) {
+            for line in patch(report, found).iter().flat_map(|patch| patch.lines()) {
                 text += &format!("  {line}\n");
             }
         }
@@ -197,27 +195,27 @@ pub fn text(review: &Review<'_>) -> String {
     for one in &review.history.resolved {
         text += &format!("resolved: {}[{}] {}\n", one.severity, one.rule, printable(&one.message));
     }
-    for line in review.unknown() {
+    for line in unknown(report) {
         text += &format!("{}\n", printable(&line));
     }
     text
 }
 
 /// Formats the review as a comment on a pull request. It is empty if nothing changed.
-pub fn markdown(review: &Review<'_>) -> String {
-    let [new, worse] = review.findings();
+pub fn markdown(report: &Report<'_>, review: &Review<'_>) -> String {
+    let [new, worse] = review.findings(report);
     let resolved = &review.history.resolved;
     if review.changed.is_empty() && new.is_empty() && worse.is_empty() && resolved.is_empty() {
         return String::new();
     }
-    let mut text = format!("{MARK}\n## sqslint\n\n**{}**\n\n", review.counts());
+    let mut text = format!("{MARK}\n## sqslint\n\n**{}**\n\n", review.counts(report));
     add(
         &mut text,
         "",
         review.causes().iter().map(|cause| format!("- {}\n", inline(cause))),
     );
     if review.changed.is_empty() {
-        text += &format!("{}\n", inline(&review.unchanged()));
+        text += &format!("{}\n", inline(&review.unchanged(report)));
     } else {
         text += "\n| link | visibility timeout | function timeout | window | needed | margin | also |\n";
         let rows = review.changed.iter().map(|link| {
@@ -238,7 +236,7 @@ pub fn markdown(review: &Review<'_>) -> String {
     for (name, findings) in [("New", new), ("Worse", worse)] {
         let rows = findings.iter().map(|found| {
             let harm = found.harm().map_or("", Harm::name);
-            let place = code(&super::markdown::place(&review.report, found));
+            let place = code(&super::markdown::place(report, found));
             format!(
                 "| {} | {} | {harm} | {place} | {} |\n",
                 found.severity,
@@ -250,7 +248,7 @@ pub fn markdown(review: &Review<'_>) -> String {
             text += &format!("\n<details open><summary>{name}: {}</summary>\n\n", findings.len());
             let head = "| severity | rule | harm | place | finding |\n| --- | --- | --- | --- | --- |\n";
             add(&mut text, head, rows);
-            let patches = findings.iter().filter_map(|found| patch(&review.report, found));
+            let patches = findings.iter().filter_map(|found| patch(report, found));
             add(
                 &mut text,
                 "",
@@ -267,7 +265,7 @@ pub fn markdown(review: &Review<'_>) -> String {
         add(&mut text, "", rows);
         text += "\n</details>\n";
     }
-    let unknown = review.unknown();
+    let unknown = unknown(report);
     if !unknown.is_empty() {
         text += &format!("\n{}\n", inline(&unknown.join("; ")));
     }
@@ -364,7 +362,7 @@ fn shown(numbers: &Numbers) -> ShownNumbers {
 }
 
 /// Writes the review as JSON.
-pub fn json(review: &Review<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+pub fn json(report: &Report<'_>, review: &Review<'_>, out: &mut dyn io::Write) -> io::Result<()> {
     let links = review.changed.iter().map(|link| ShownLink {
         unit: &link.unit,
         queue: &link.queue,
@@ -374,10 +372,10 @@ pub fn json(review: &Review<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         before: link.before.as_ref().map(shown),
         after: link.now.as_ref().map(shown),
     });
-    let [new, worse] = review.findings();
+    let [new, worse] = review.findings(report);
     let shown = |all: Vec<_>| {
         all.into_iter()
-            .map(|found| super::json::finding(found, review.report.sources))
+            .map(|found| super::json::finding(found, report.sources))
             .collect()
     };
     let resolved = review.history.resolved.iter().map(|one| ShownResolved {
@@ -393,7 +391,7 @@ pub fn json(review: &Review<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         new: shown(new),
         worse: shown(worse),
         resolved: resolved.collect(),
-        not_judged: review.unknown(),
+        not_judged: unknown(report),
     };
     write_pretty(out, &document)
 }

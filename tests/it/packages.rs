@@ -183,7 +183,7 @@ esac
 
 #[cfg(unix)]
 #[test]
-fn comment_lists_new_fixed_and_remaining_findings() {
+fn comment_lists_new_and_resolved_findings() {
     if !BASH.is_available() || !JQ.is_available() {
         return;
     }
@@ -194,11 +194,6 @@ fn comment_lists_new_fixed_and_remaining_findings() {
     let asked = [("PATHS", "."), ("ARGUMENTS", ""), ("COMMENT", "true"), ("BASE", &*base)];
     let (code, said) = runner.run("check", &asked);
     assert_eq!(code, Some(1), "{said}");
-    assert_eq!(
-        runner.git(&["worktree", "list"]).lines().count(),
-        1,
-        "the checkout of the base is removed"
-    );
     let pull_request = [("REPOSITORY", "shop/orders"), ("NUMBER", "7")];
     let (code, said) = runner.run("comment", &pull_request);
     assert_eq!(code, Some(0), "{said}");
@@ -207,15 +202,15 @@ fn comment_lists_new_fixed_and_remaining_findings() {
         first.contains("--method POST repos/shop/orders/issues/7/comments"),
         "{first}"
     );
-    assert!(first.contains("**1 new**, 1 fixed, 1 remaining"), "{first}");
+    assert!(first.contains("**1 new, 0 worse, 1 resolved**"), "{first}");
     let place = |title: &str| first.find(title).expect(title);
-    let (new, fixed, left) = (place(">New: 1<"), place(">Fixed: 1<"), place(">Remaining: 1<"));
-    let queue = |name: &str| place(&format!("aws\\_sqs\\_queue.{name} "));
-    assert!(new < queue("come") && queue("come") < fixed, "{first}");
+    let (new, resolved) = (place(">New: 1<"), place(">Resolved: 1<"));
+    let queue = |name: &str| first.rfind(&format!("`aws_sqs_queue.{name}`")).expect(name);
     assert!(
-        fixed < queue("gone") && queue("gone") < left && left < queue("kept"),
+        new < queue("come") && queue("come") < resolved && resolved < queue("gone"),
         "{first}"
     );
+    assert!(!first.contains("aws_sqs_queue.kept"), "{first}");
     // A second run updates the existing comment.
     let mut known = pull_request.to_vec();
     known.push(("KNOWN", "42"));
@@ -234,13 +229,19 @@ fn no_findings_make_no_comment() {
         return;
     }
     let runner = Runner::new(&[("gh", GH)]);
-    std::fs::write(runner.path("runner/sqslint-head.json"), "{\"findings\": []}").expect("it is writable");
+    std::fs::write(runner.path("runner/sqslint-comment.md"), "").expect("it is writable");
     let (code, said) = runner.run("comment", &[("REPOSITORY", "a/b"), ("NUMBER", "1")]);
     assert_eq!(code, Some(0), "{said}");
     assert!(!runner.log().contains("--method"), "{}", runner.log());
     // An existing comment is updated.
     runner.run("comment", &[("REPOSITORY", "a/b"), ("NUMBER", "1"), ("KNOWN", "5")]);
-    assert!(runner.log().contains("Nothing is left to find."), "{}", runner.log());
+    assert!(
+        runner
+            .log()
+            .contains("This change does nothing to a queue or its functions."),
+        "{}",
+        runner.log()
+    );
 }
 
 #[cfg(unix)]
@@ -259,7 +260,7 @@ fn comment_of_another_account_is_not_updated() {
         ("octocat", "stranger", "User", false),
     ] {
         let runner = Runner::new(&[("gh", GH)]);
-        std::fs::write(runner.path("runner/sqslint-head.json"), FINDING).expect("it is writable");
+        std::fs::write(runner.path("runner/sqslint-comment.md"), "<!-- sqslint -->").expect("it is writable");
         let comment = [("AUTHOR", author), ("KNOWN", "5"), ("BY", by), ("TYPE", kind)];
         let (code, said) = runner.run(
             "comment",
@@ -276,50 +277,31 @@ fn comment_of_another_account_is_not_updated() {
     }
 }
 
-/// Report with one finding.
-#[cfg(unix)]
-const FINDING: &str =
-    r#"{"findings": [{"fingerprint": "1", "severity": "error", "rule": "r", "file": "f", "line": 1, "message": "m"}]}"#;
-
 #[cfg(unix)]
 #[test]
 fn comment_is_shorter_than_the_limit_of_github() {
     if !BASH.is_available() || !JQ.is_available() {
         return;
     }
-    // Emphasis is escaped, so rows are longer than their messages.
-    for (message, count) in [
-        ("*".repeat(4_000), 50),
-        ("ü".repeat(4_000), 50),
-        ("m".repeat(70_000), 1),
-        ("m".to_owned(), 200),
-    ] {
-        let runner = Runner::new(&[("gh", GH)]);
-        for (report, from) in [("head", 0), ("base", count)] {
-            let findings: Vec<String> = (from..from + 2 * count)
-                .map(|at| {
-                    FINDING
-                        .replace("\"1\"", &format!("\"{at}\""))
-                        .replace("\"m\"", &format!("\"{message}\""))
-                })
-                .map(|text| text["{\"findings\": [".len()..text.len() - 2].to_owned())
-                .collect();
-            let text = format!("{{\"findings\": [{}]}}", findings.join(", "));
-            std::fs::write(runner.path(&format!("runner/sqslint-{report}.json")), text).expect("it is writable");
-        }
-        let (code, said) = runner.run("comment", &[("REPOSITORY", "a/b"), ("NUMBER", "1")]);
-        assert_eq!(code, Some(0), "{said}");
-        let body = std::fs::read_to_string(runner.path("runner/sqslint-comment.md")).expect("it is there");
-        assert!(body.len() < 65_536, "{}", body.len());
-        assert!(
-            body.contains(&format!("**{count} new**, {count} fixed, {count} remaining")),
-            "{body:.200}"
+    for count in [3, 400] {
+        let runner = Runner::new(&[("gh", GH)]).with_sqslint();
+        runner.git(&["init", "-q"]);
+        let base = runner.commit(&[]);
+        let names: Vec<String> = (0..count).map(|at| format!("{}_{at}", "x".repeat(50))).collect();
+        runner.commit(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        runner.run(
+            "check",
+            &[("PATHS", "."), ("ARGUMENTS", ""), ("COMMENT", "true"), ("BASE", &*base)],
         );
-        let rows = body.lines().filter(|line| line.starts_with("| error")).count();
-        let left_out = body
-            .lines()
-            .filter_map(|line| line.strip_prefix("and ")?.strip_suffix(" more")?.parse::<usize>().ok());
-        assert_eq!(rows + left_out.sum::<usize>(), 3 * count);
+        let body = std::fs::read_to_string(runner.path("runner/sqslint-comment.md")).expect("it is written");
+        assert!(body.len() < 65_536, "{}", body.len());
+        let rows = body.lines().filter(|line| line.starts_with("| warning")).count();
+        assert_eq!(rows == count, count == 3, "{body:.300}");
+        assert!(
+            body.contains(&format!("**{count} new, 0 worse, 0 resolved**")),
+            "{body:.300}"
+        );
+        assert_eq!(body.contains(" more"), count > 3);
     }
 }
 

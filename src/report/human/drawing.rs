@@ -6,7 +6,6 @@
 use super::Style;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::report::excerpt::{self, Excerpt, Mark};
-use crate::report::printable;
 use crate::report::wrapped::words;
 use miette::{GraphicalTheme, ThemeCharacters, ThemeStyles};
 use owo_colors::XtermColors;
@@ -88,7 +87,7 @@ impl Renderer {
         };
         let _ = write!(text, "{}:", self.styled(color, &code));
         let mut column = visible(&code) + 1;
-        for word in words(&printable(&drawing.found.headline)) {
+        for word in words(drawing.headline) {
             let width = word.width() + 1;
             if column + width > self.style.width && column > INDENT {
                 let _ = write!(text, "\n{:1$}", "", INDENT - 1);
@@ -251,6 +250,8 @@ impl<'l> PlacedLabel<'l> {
 pub(super) struct Drawing<'a> {
     pub(super) excerpt: Excerpt,
     pub(super) found: &'a Diagnostic,
+    /// Its headline, printable.
+    pub(super) headline: &'a str,
     /// Rule id, optionally as a link.
     pub(super) rule: String,
 }

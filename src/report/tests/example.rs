@@ -164,6 +164,7 @@ pub(super) fn with<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
             modules: 1,
             ..Units::default()
         },
+        review: None,
         published: PUBLISHED,
     })
 }
@@ -180,6 +181,7 @@ pub(super) fn without<T>(ask: impl Fn(&Report<'_>) -> T) -> T {
         errors: &[],
         rules: crate::rules::Catalogue::BUILT_IN,
         units: &Units::default(),
+        review: None,
         published: Published::NOWHERE,
     })
 }

@@ -91,6 +91,7 @@ fn with<T>(sources: &Sources, findings: &[Diagnostic], ask: impl Fn(&Report<'_>)
         errors: &[],
         rules: crate::rules::Catalogue::BUILT_IN,
         units: &Units::default(),
+        review: None,
         published: Published::NOWHERE,
     })
 }
@@ -186,6 +187,7 @@ fn summary_counts_resources_and_lists_most_frequent_causes() {
         errors: &[],
         rules: crate::rules::Catalogue::BUILT_IN,
         units: &units,
+        review: None,
         published: Published::NOWHERE,
     };
     assert_eq!(

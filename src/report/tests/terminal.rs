@@ -155,6 +155,7 @@ fn plain<'a>(sources: &'a Sources, findings: &'a [Diagnostic]) -> Report<'a> {
         errors: &[],
         rules: crate::rules::Catalogue::BUILT_IN,
         units: &NOTHING,
+        review: None,
         published: PUBLISHED,
     }
 }
