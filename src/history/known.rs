@@ -1,7 +1,7 @@
 //! Matches findings with known ones by fingerprint, environment and number.
 
 use super::NEVER_KNOWN;
-use crate::diagnostic::{Diagnostic, RuleId, Severity};
+use crate::diagnostic::{Diagnostic, RuleId, Severity, Subject};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -26,6 +26,8 @@ pub struct Resolved {
     pub rule: RuleId,
     /// Severity.
     pub severity: Severity,
+    /// Resource that it was about.
+    pub subject: Subject,
     /// Headline.
     pub message: String,
 }
@@ -33,8 +35,8 @@ pub struct Resolved {
 #[derive(Debug)]
 struct KnownFinding {
     id: usize,
-    /// Rule and severity; `None` for an entry of a baseline, which covers any severity.
-    judged: Option<(RuleId, Severity)>,
+    /// Rule, severity and subject; `None` for an entry of a baseline, which covers any severity.
+    judged: Option<(RuleId, Severity, Subject)>,
     message: String,
     /// `None` for every environment.
     environments: Option<Vec<String>>,
@@ -54,7 +56,7 @@ impl KnownFindings {
         fingerprint: &str,
         message: &str,
         environments: Option<Vec<String>>,
-        judged: Option<(RuleId, Severity)>,
+        judged: Option<(RuleId, Severity, Subject)>,
     ) {
         let tickets = self.by_fingerprint.entry(fingerprint.to_owned()).or_default();
         tickets.push(KnownFinding {
@@ -71,7 +73,7 @@ impl KnownFindings {
         let mut known = KnownFindings::default();
         for (id, (finding, environments)) in found.iter().enumerate() {
             let environments = Some(environments.clone()).filter(|names| !names.is_empty());
-            let judged = Some((finding.rule.clone(), finding.severity));
+            let judged = Some((finding.rule.clone(), finding.severity, finding.subject.clone()));
             known.add(id, &finding.fingerprint(), &finding.headline, environments, judged);
         }
         known
@@ -134,9 +136,10 @@ impl KnownFindings {
         #[expect(clippy::iter_over_hash_type, reason = "they are sorted below")]
         for (fingerprint, known) in &self.by_fingerprint {
             for one in known.iter().filter(|one| one.used.is_empty()) {
-                let resolved = one.judged.clone().map(|(rule, severity)| Resolved {
+                let resolved = one.judged.clone().map(|(rule, severity, subject)| Resolved {
                     rule,
                     severity,
+                    subject,
                     message: one.message.clone(),
                 });
                 left.extend(resolved.map(|resolved| (one.id, fingerprint.clone(), resolved)));
@@ -153,7 +156,7 @@ impl KnownFindings {
         let ticket = tickets.into_iter().flatten().find(|ticket| {
             let holds = ticket.environments.as_ref();
             message.is_none_or(|message| ticket.message == message)
-                && ticket.judged.as_ref().is_none_or(|(_, known)| *known >= severity)
+                && ticket.judged.as_ref().is_none_or(|(_, known, _)| *known >= severity)
                 && holds.is_none_or(|names| names.iter().any(|name| name == assumed))
                 && !ticket.used.iter().any(|name| name == assumed)
         });
@@ -175,7 +178,7 @@ fn alternatives(names: &[String]) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::{PARSE_ERROR, Subject};
+    use crate::diagnostic::PARSE_ERROR;
     use source::{Sources, Span};
     use std::path::Path;
 

@@ -9,7 +9,7 @@ use super::policies::Policies;
 use super::suppress::Unsuppressed;
 use super::{Outcome, Run};
 use crate::config::FailLevel;
-use crate::diagnostic::{Diagnostic, LIMIT_REACHED, NotEvaluated, PARSE_ERROR, Silencer};
+use crate::diagnostic::{Diagnostic, LIMIT_REACHED, NotEvaluated, PARSE_ERROR, Silencer, Subject};
 use crate::frontend;
 use crate::graph::Cause;
 use crate::history::{Baselines, History, KnownBecause, KnownFindings};
@@ -166,10 +166,18 @@ fn known(
             .iter()
             .zip(&known)
             .filter(|(_, known)| known.is_none());
-        let new: BTreeSet<String> = new.map(|((found, _), _)| found.fingerprint()).collect();
-        let (worse, resolved): (Vec<_>, Vec<_>) = before.left().into_iter().partition(|(print, _)| new.contains(print));
-        history.worse = worse.into_iter().map(|(print, _)| print).collect();
-        history.resolved = resolved.into_iter().map(|(_, resolved)| resolved).collect();
+        let new: Vec<&Diagnostic> = new.map(|((found, _), _)| found).collect();
+        let prints: BTreeSet<String> = new.iter().map(|found| found.fingerprint()).collect();
+        let subjects: BTreeSet<&Subject> = new.iter().map(|found| &found.subject).collect();
+        for (fingerprint, left) in before.left() {
+            // What another rule now reports about the same attribute is not resolved.
+            let is_replaced = !left.subject.attribute.is_empty() && subjects.contains(&left.subject);
+            if prints.contains(&fingerprint) {
+                history.worse.insert(fingerprint);
+            } else if !is_replaced {
+                history.resolved.push(left);
+            }
+        }
     }
     let errors = unsuppressed.covering(run, |coverage| {
         baselines.record_stale(coverage, &unsuppressed.outcome.sources, &mut history)

@@ -32,7 +32,7 @@ pub struct Review<'a> {
 }
 
 impl Review<'_> {
-    /// Returns one sentence per cause: where it is, what it does, and what follows.
+    /// Returns one sentence per cause: where it is, what it does, and what follows for each link.
     fn causes(&self) -> Vec<String> {
         let mut all: Vec<(String, Vec<String>)> = Vec::new();
         for link in self.changed {
@@ -47,7 +47,7 @@ impl Review<'_> {
                 (_, None) => format!("{ends} is gone"),
                 _ => places.collect::<Vec<_>>().join(", and "),
             };
-            match all.iter_mut().find(|(known, _)| *known == cause) {
+            match all.iter_mut().find(|(known, _)| wording(known) == wording(&cause)) {
                 Some((_, consequences)) => consequences.extend(consequence),
                 None if cause.is_empty() => {
                     all.push((format!("a number of {ends} is no longer known"), Vec::new()));
@@ -94,6 +94,11 @@ fn unknown(report: &Report<'_>) -> Vec<String> {
     let judged = summary::judged(report);
     let unjudged = judged.is_some().then(|| summary::unjudged(report));
     judged.into_iter().chain(unjudged.into_iter().flatten()).collect()
+}
+
+/// Returns the text outside of names.
+fn wording(text: &str) -> Vec<&str> {
+    text.split('`').step_by(2).collect()
 }
 
 fn ends(link: &ChangedLink) -> String {

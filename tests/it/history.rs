@@ -4,5 +4,6 @@
 mod baselines;
 mod buffers;
 mod repository;
+mod review;
 mod since;
 mod staged;

@@ -336,7 +336,7 @@ pub(super) fn shortened(message: &str, written: &str, ellipsis: &str) -> String 
         written.contains(name) || written.contains(own)
     };
     let parts = message.split('`').enumerate().map(|(at, part)| {
-        let is_name = at % 2 == 1 && part.width() > MAX_NAME && !part.contains(' ');
+        let is_name = at % 2 == 1 && part.width() > MAX_NAME && !part.contains(' ') && !part.starts_with('…');
         if !is_name || !is_written(part) {
             return part.to_owned();
         }

@@ -461,6 +461,7 @@ fn tell(outcome: &Outcome) {
         errors: &outcome.errors,
         rules: &outcome.rules,
         units: &units,
+        review: None,
         published: Published::HERE,
     };
     for (width, graphics) in [(100, true), (40, false)] {
