@@ -2,7 +2,7 @@
 
 use super::fixing::{self, NextStep};
 use super::output::{self, WriteResult};
-use super::{CheckArgs, Exit, FailLevel, Level, Streams, baseline, inputs};
+use super::{CheckArgs, Exit, FailLevel, HarmName, Level, Streams, baseline, inputs};
 use source::{Sources, files};
 use sqslint::diagnostic::Coverage;
 use sqslint::graph::{Graph, UnitKind};
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &CheckArgs, streams: &mut Streams<'_>) -> io::Resul
 fn options(arguments: &CheckArgs) -> Options {
     Options {
         fail_level: arguments.fail_level.map(FailLevel::level),
-        fail_on: arguments.fail_on.iter().map(|harm| harm.harm()).collect(),
+        fail_on: arguments.fail_on.iter().copied().map(HarmName::harm).collect(),
         fail_on_unjudged: arguments.fail_on_unjudged,
         edit_severity: output::least_printed(arguments),
         min_severity: arguments.min_severity.unwrap_or(Level::Info).severity(),

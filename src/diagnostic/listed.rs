@@ -33,7 +33,7 @@ pub fn grouped(all: &[&str], quoted: impl Fn(&str) -> String) -> String {
     });
     let end = first
         .get(first.len() - end..)
-        .and_then(|shared| shared.find([']', '.']).map(|at| shared.len() - at));
+        .and_then(|shared| shared.find(['[', ']', '.']).map(|at| shared.len() - at));
     let end = end.unwrap_or(0);
     if others.is_empty() || start + end == 0 {
         return names(&mut all.iter().copied());

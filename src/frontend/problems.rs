@@ -118,12 +118,10 @@ fn first_argument(problem: &Problem, file: &SourceFile) -> Option<Span> {
     let text = |line: usize| file.text().get(file.line_range(line));
     let name = |line: usize| text(line)?.split_once('=').map(|(name, _)| name.trim());
     let own = file.line_index(problem.span.start as usize);
-    let above = (0..own)
+    let mut above = (0..own)
         .rev()
         .take_while(|line| text(*line).is_some_and(|text| text.starts_with([' ', '\t', '\n'])));
-    let first = above
-        .into_iter()
-        .find(|line| name(*line).is_some() && name(*line) == name(own))?;
+    let first = above.find(|line| name(*line).is_some() && name(*line) == name(own))?;
     let range = file.line_range(first);
     let start = range.end - text(first)?.trim_start().len();
     Some(Span::new(

@@ -73,7 +73,7 @@ impl Review<'_> {
 
     /// Formats the counts: `1 new, 0 worse, 2 resolved`.
     fn counts(&self, report: &Report<'_>) -> String {
-        let [new, worse] = self.findings(report).map(|findings| findings.len());
+        let [new, worse] = self.findings(report).map(|found| Vec::len(&found));
         format!("{new} new, {worse} worse, {} resolved", self.history.resolved.len())
     }
 

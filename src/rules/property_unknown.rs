@@ -219,7 +219,7 @@ mod tests {
             found(Terraform, terraform),
             ["error write `batch_size` instead of `batch_sizes`"]
         );
-        let sam = "Transform: AWS::Serverless-2016-10-31\nResources:\n  F:\n    Type: AWS::Serverless::Function\n    Properties:\n      \
+        let sam = "Resources:\n  F:\n    Type: AWS::Serverless::Function\n    Properties:\n      \
                    Events:\n        E:\n          Type: SQS\n          Properties: {Queue: 'arn:aws:sqs:eu-west-1:1:q', BatchsSize: 5}\n";
         assert_eq!(found(Sam, sam), ["error write `BatchSize` instead of `BatchsSize`"]);
     }

@@ -193,12 +193,21 @@ fn region_and_account_come_from_the_inputs() {
 }
 
 #[test]
-fn repeated_key_is_noted_and_its_last_value_applies() {
+fn repeated_key_is_reported_and_its_last_value_applies() {
     let outcome = check_files([(
         "t.yaml",
         "Resources:\n  Q:\n    Type: AWS::SQS::Queue\n    Properties:\n      VisibilityTimeout: 1\n      VisibilityTimeout: 2\n",
     )]);
     assert_eq!(queue(&outcome)["visibility_timeout"], 2);
-    let note = "a key is repeated further down, and only the last one counts (line 5)";
-    assert_eq!(outcome.graph.units()[0].notes, [note]);
+    let repeated = outcome.findings.iter().find(|found| found.rule == "parse-error");
+    let repeated = repeated.expect("the first value has no effect");
+    let lines = repeated
+        .labels()
+        .iter()
+        .map(|label| outcome.sources.start(label.span).line);
+    assert_eq!(lines.collect::<Vec<_>>(), [5, 6]);
+    assert_eq!(
+        repeated.headline,
+        "`t.yaml` has the key `VisibilityTimeout` twice: only the last one counts"
+    );
 }
