@@ -123,7 +123,7 @@ pub struct Diagnostic {
     pub calculation: Option<Arc<str>>,
     /// Run of the model that shows what happens.
     pub scenario: Option<Box<Scenario>>,
-    /// What findings of its rule usually do to messages.
+    /// Harm that findings of its rule usually do.
     pub usual_harm: Option<Harm>,
     /// Advice, with names as the user writes them.
     pub help: Option<Arc<str>>,

@@ -25,7 +25,7 @@ struct Listed<'r> {
     severity: String,
     set: &'static str,
     fixable: bool,
-    /// What its findings do to messages, unless their timeline shows another harm.
+    /// Harm of its findings, unless their timeline shows another.
     harm: Option<&'static str>,
     /// Safety of its fixes; `null` for a rule without fixes.
     fix: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! What a finding does to messages, in the three kinds by which a run can fail.
+//! Sorts what findings do to messages into the three kinds by which a run can fail.
 
 use sqs_model::scenario::Harm as Shown;
 

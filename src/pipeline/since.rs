@@ -8,7 +8,7 @@ use crate::history::{self, KnownFindings};
 use crate::review::Links;
 use source::files::{absolute, named, real};
 
-/// What a run compares with.
+/// Results of the earlier commit.
 #[derive(Default)]
 pub(super) struct Before {
     pub(super) findings: KnownFindings,

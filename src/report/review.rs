@@ -20,7 +20,7 @@ const MOST_BYTES: usize = 20_000;
 /// Mark by which the GitHub action finds its comment.
 const MARK: &str = "<!-- sqslint -->";
 
-/// What changed since an earlier commit; the findings of the report are new or worse.
+/// Changes since an earlier commit; the findings of the report are new or worse.
 #[derive(Debug, Clone, Copy)]
 pub struct Review<'a> {
     /// Commit or branch that it is compared with.

@@ -110,7 +110,7 @@ fn numbers_findings_and_timelines_are_compared() {
         "| `aws_sqs_queue.orders` → `aws_lambda_function.fulfil` | 180 s | 30 → 120 s | 0 s | 180 → 720 s | 0 → −540 s |  |",
         "```text\nbefore\n",
         "- visibility_timeout_seconds = 180\n+ visibility_timeout_seconds = 720\n",
-        "| warning | `visibility-timeout-too-short` | stuck | `main.tf:3` |",
+        "| warning | `visibility-timeout-too-short` | duplicates | `main.tf:3` |",
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
