@@ -232,6 +232,10 @@ fn understood(handlers: &[Located], sources: &Sources) -> Vec<Result<Understood,
                 let facts = scenario::facts(&loaded, &located.name, located.made, text);
                 let facts = facts.map(|mut facts| {
                     let delegates = std::mem::take(&mut facts.delegates);
+                    let is_missing = |name: &Arc<str>| imported::function(located, name, sources).is_none();
+                    if facts.outcome == Outcome::Raised && facts.own.iter().any(is_missing) {
+                        (facts.outcome, facts.outcome_alone) = (Outcome::Unknown, Outcome::Unknown);
+                    }
                     let names = [Some(&*located.name), facts.function.name.as_deref()];
                     let wait = poll::longest_wait(&module, &names.map(Option::unwrap_or_default));
                     let places = Places::new(located, sources);

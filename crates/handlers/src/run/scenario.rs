@@ -74,6 +74,8 @@ pub(crate) struct Facts<'m> {
     pub(crate) deletes: bool,
     /// Imported functions that decide the rest: one gets the event, and its result is returned, or each gets messages.
     pub(crate) delegates: Vec<(Arc<str>, Made)>,
+    /// Functions of other files of the repository whose failure decides the outcome.
+    pub(crate) own: BTreeSet<Arc<str>>,
     /// Fate of a message that is alone in its batch.
     pub(crate) outcome_alone: Outcome,
     /// Request whose failure is caught, if other work may raise an exception.
@@ -279,6 +281,8 @@ impl<'m> Entry<'m> {
             let name = failure.function.filter(|_| !failure.has_event || is_delegated);
             name.is_some_and(|name| delegates.iter().any(|(known, _)| known == name))
         };
+        let own = failed().filter_map(|path| path.run.failed.filter(|failure| failure.is_own)?.function.cloned());
+        let own = own.collect();
         let is_hidden = |path: &Path<'_>| path.run.failed.is_some_and(|one| one.is_own && !is_read(one));
         let outcome = if outcome == Outcome::Raised && failed().any(is_hidden) {
             Outcome::Unknown
@@ -344,6 +348,7 @@ impl<'m> Entry<'m> {
             defects,
             queues,
             delegates,
+            own,
             deletes: module.says(&DELETES) || module.words.iter().any(|word| deletes_messages(word)),
         }
     }
