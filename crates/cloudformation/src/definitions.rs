@@ -54,9 +54,10 @@ pub(crate) fn substituted(root: Cow<'_, Node>) -> Cow<'_, Node> {
     for (at, values) in found {
         let resource = section(&mut root, "Resources").and_then(|resources| entries(resources)?.get_mut(at));
         let properties = resource.and_then(|resource| entries(section(&mut resource.value, "Properties")?));
+        let mut left = limits::MAX_SUBSTITUTIONS;
         for property in properties.into_iter().flatten() {
             if SUBSTITUTED.contains(&&*property.key) {
-                substitute(&mut property.value, &values, &mut limits::MAX_SUBSTITUTIONS.clone());
+                substitute(&mut property.value, &values, &mut left);
             }
         }
     }
