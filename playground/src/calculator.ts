@@ -162,6 +162,7 @@ export class Calculator {
       return make("div", {}, make("div", { className: "bar" }, make("h3", {}, dialect), copied), scrolled(dialect, text));
     });
     this.text.replaceChildren(make("h2", {}, "Lines to copy"), ...texts);
+    this.weeks.replaceChildren(make("h2", {}, "A week of messages"), make("p", {}, "Simulating…"));
     void this.simulate(1, 1).then((result) => {
       if (own === this.change) {
         this.slowest.replaceChildren(make("h2", {}, "The slowest message"), ...drawn(result));
