@@ -262,6 +262,8 @@ fn values(numbers: &Numbers) -> [Option<i64>; KINDS.len()] {
         .map(|number| number.as_ref().map(|number| number.value))
 }
 
+// `number` also reads values that may be absent.
+#[allow(clippy::unnecessary_wraps)]
 fn of_seconds(value: Seconds) -> Option<i64> {
     Some(value.0)
 }

@@ -80,7 +80,7 @@ fn findings_of(name: &str, run: &Run<'_>) -> Result<Before, String> {
     };
     // Files that could not be read at that commit are not reported now; their findings count as new.
     let known = select::select(&earlier).map_or_else(
-        |_| Default::default(),
+        |_| Before::default(),
         |selected| {
             let loaded = load::load(&earlier, selected);
             let queues = loaded.environments.first().map(|one| EarlierQueues::of(&one.graph));

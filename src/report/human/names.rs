@@ -21,7 +21,6 @@ impl<'f> Names<'f> {
             all.extend(found.calls.iter().map(|call| call.address.as_str()));
         }
         let mut ends: FxHashMap<&str, usize> = FxHashMap::default();
-        #[expect(clippy::iter_over_hash_type, reason = "a count does not depend on the order")]
         for end in all.iter().filter_map(|name| end(name)) {
             *ends.entry(end).or_default() += 1;
         }
