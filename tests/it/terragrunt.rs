@@ -202,8 +202,8 @@ fn module_that_is_not_read_is_noted() {
     ] {
         let file = format!("terraform {{\n  source = \"{source}\"\n}}\n");
         let outcome = checked(&[("live/queue/terragrunt.hcl", &file)]);
-        let units = outcome.graph.units().iter();
-        let unit = units.filter(|unit| unit.name == "live/queue").next_back().unwrap();
+        let mut units = outcome.graph.units().iter();
+        let unit = units.rfind(|unit| unit.name == "live/queue").unwrap();
         let calls: Vec<_> = unit.unread_modules.iter().collect();
         assert_eq!(calls, [(&unread, &UnreadCalls { all: 1, of_queues: 1 })]);
         assert_eq!(unit.notes, notes);

@@ -181,7 +181,7 @@ fn option<'m>(constants: &Constants<'m>, call: &'m Expression, key: &str) -> Opt
         return None;
     };
     let of = |entries: &'m [(Option<Arc<str>>, Expression)]| entry(entries, key).ok().flatten();
-    let objects = arguments
+    let mut objects = arguments
         .iter()
         .filter_map(|argument| match constants.resolve(argument) {
             Constant::Compound(Expression {
@@ -190,7 +190,7 @@ fn option<'m>(constants: &Constants<'m>, call: &'m Expression, key: &str) -> Opt
             }) => of(entries),
             _ => None,
         });
-    of(named).or_else(|| objects.last())
+    of(named).or_else(|| objects.next_back())
 }
 
 /// Returns the option `key` of `call`, or of a call among its options: `boto3.client("s3", config=Config(read_timeout=60))`.
