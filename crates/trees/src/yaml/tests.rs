@@ -168,7 +168,7 @@ fn repeated_keys_are_recorded() {
     let text = "a: 1\na: 2\n";
     let parsed = read(text);
     assert_eq!(parsed.duplicates.len(), 1);
-    assert_eq!(parsed.duplicates[0].map(|key| key.range())[0], 0..1);
+    assert_eq!(parsed.duplicates[0].map(source::Span::range)[0], 0..1);
 }
 
 #[test]
