@@ -86,7 +86,6 @@ mod handler_reads_first_record_only;
 mod handler_skips_remaining_records;
 mod handler_swallows_failures;
 mod handler_without_time_budget;
-mod harms;
 mod idempotency_without_deadline;
 mod in_flight_limit_at_risk;
 mod key_id_invalid;
@@ -181,6 +180,7 @@ mod shared {
     pub(super) mod finding;
     pub(super) mod findings;
     pub(super) mod handlers;
+    pub(super) mod harms;
     pub(super) mod losses;
     pub(super) mod names;
     pub(super) mod needs;
@@ -216,12 +216,12 @@ mod prelude {
 
 use crate::diagnostic::{Safety, Severity};
 use crate::graph::limits::{self, Quota};
-pub use harms::harm_of;
 use rustc_hash::FxHashMap;
 pub use shared::catalogue::{Catalogue, PolicyMetadata};
 pub(crate) use shared::compare::fact;
 pub(crate) use shared::finding::Finding;
 pub use shared::findings::Findings;
+pub use shared::harms::harm_of;
 pub use shared::settings::{Setting, Settings, Value};
 pub use shared::settle::{Judge, RuleOutcome, run};
 pub use shared::trace::{Judgement, Verdict};
