@@ -65,8 +65,8 @@ fn unreported(
         )
     } else {
         format!(
-            "{shown}: one failed message of {size} from {} makes Lambda retry all {size}, or, if the handler catches it, \
-             deletes it",
+            "{shown}: after one failed message of {size} from {}, Lambda retries all {size} or, if the handler catches the \
+             failure, deletes it",
             source.shown
         )
     };

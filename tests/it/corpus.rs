@@ -252,7 +252,8 @@ impl Totals {
         self.count_unresolved(&serde_json::from_str(&document).unwrap());
         for finding in &outcome.findings {
             *self.findings.entry(finding.rule.clone()).or_default() += 1;
-            let refused = finding.rule == "parse-error" && REFUSED_BY_TERRAFORM.contains(&project);
+            let is_repeated = finding.headline.ends_with("twice: only the last one counts");
+            let refused = finding.rule == "parse-error" && (is_repeated || REFUSED_BY_TERRAFORM.contains(&project));
             if !refused && matches!(&*finding.rule, "parse-error" | "limit-reached") {
                 let place = outcome.sources.start(finding.primary().span);
                 self.problems.push(format!(
