@@ -1,9 +1,17 @@
 //! Facts about a function's source code: how it processes a batch, independent of the programming language.
 
-use crate::poll::StatedTime;
 use source::Span;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// A duration that a program states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StatedTime {
+    /// Milliseconds.
+    pub milliseconds: i64,
+    /// Span of the value or of its setting.
+    pub span: Span,
+}
 
 /// Top-level keys of a message that SNS sends without raw message delivery.
 /// <https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html>

@@ -11,9 +11,9 @@ mod words;
 
 pub use facts::{
     Code, CodeSource, ContinuesAfterFailure, Defect, Fact, Handler, KeyRead, Outcome, PolledQueue, RecordReads,
-    Response, SNS_ENVELOPE, Unread,
+    Response, SNS_ENVELOPE, StatedTime, Unread,
 };
-pub use poll::{Loss, LossKind, PollingProgram, Programs, Renewal, StatedTime};
+pub use poll::{Loss, LossKind, PollingProgram, Programs, Renewal};
 
 use find::locate::{self, FoundSource, Located, Made, Origin, locate};
 use find::search::Search;

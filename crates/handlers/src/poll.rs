@@ -12,7 +12,7 @@ mod losses;
 mod text;
 mod waits;
 
-use crate::facts::PolledQueue;
+use crate::facts::{PolledQueue, StatedTime};
 use crate::find::search::Search;
 use crate::limits;
 use crate::read::language::{Language, language_of};
@@ -107,15 +107,6 @@ pub struct Loss {
     pub at: Span,
     /// Span of the work, or of the code that hides its failure.
     pub other: Span,
-}
-
-/// A duration that a program states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StatedTime {
-    /// Milliseconds.
-    pub milliseconds: i64,
-    /// Span of the value or of its setting.
-    pub span: Span,
 }
 
 /// Renewal of the visibility timeout by a program.
