@@ -91,5 +91,5 @@ pub(super) fn instances(found: &Diagnostic) -> Option<String> {
 
 /// Lists the instances that share the finding, by what differs.
 pub(super) fn calls(found: &Diagnostic) -> String {
-    found.instances_in_words(|name| format!("`{}`", printable(name)))
+    printable(&found.instances_in_words(|name| format!("`{name}`")))
 }

@@ -18,21 +18,19 @@ fn check(findings: &mut Findings<'_>) {
         let FewestReceives { minimum } = findings.settings(queue);
         for count in findings.receive_counts(&queue.resource.when, queue) {
             findings.require(&count.when, queue, at_least(&count, minimum), || {
-                too_low(findings.graph, queue, &count, minimum)
+                too_low(queue, &count, minimum)
             });
         }
     }
 }
 
-fn too_low(graph: &Graph, queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
+fn too_low(queue: &Queue, count: &Operand<'_>, minimum: i64) -> Finding {
     let (shown, receives) = (queue.resource.shown(), count.value);
     let (counted, too_few) = if receives == 1 {
-        let lost = if graph.consumptions(queue).is_empty() {
-            "lost response"
-        } else {
-            "throttled invocation"
-        };
-        ("receive", format!("one {lost} dead-letters a good message"))
+        (
+            "receive",
+            "one throttle or lost response dead-letters a good message".to_owned(),
+        )
     } else {
         ("receives", format!("fewer than the minimum of {minimum}"))
     };

@@ -136,7 +136,7 @@ error [visibility-timeout-below-function-timeout] `module.orders.aws_sqs_queue.t
   fixtures/remote-modules/described/main.tf:29 `aws_lambda_function.worker` may run for 60 s
   fixtures/remote-modules/described/main.tf:32 `aws_lambda_event_source_mapping.orders` reads the queue
   fixtures/remote-modules/described/main.tf:10 exactly-once covers sending only: a FIFO queue, too, delivers a message again when its visibility timeout ends
-warning [max-receive-count-too-low] `module.orders.aws_sqs_queue.this[0]` moves a message to its dead-letter queue after 1 receive: one throttled invocation dead-letters a good message
+warning [max-receive-count-too-low] `module.orders.aws_sqs_queue.this[0]` moves a message to its dead-letter queue after 1 receive: one throttle or lost response dead-letters a good message
   fixtures/remote-modules/described/main.tf:14 moved to the dead-letter queue after 1 receive
 warning [dead-letter-queue-retention-too-short] `module.mails.aws_sqs_queue.dlq[0]` deletes a message 4 days after it was first sent, no later than `module.mails.aws_sqs_queue.this[0]`: one that fails late has little time left there
   fixtures/remote-modules/described/main.tf:18 `dlq_message_retention_seconds` is not set: SQS's default of 4 days applies
@@ -157,7 +157,7 @@ error [visibility-timeout-below-function-timeout] `module.orders.module.queue.aw
   fixtures/remote-modules/fetched/main.tf:29 `aws_lambda_function.worker` may run for 60 s
   fixtures/remote-modules/fetched/main.tf:32 `aws_lambda_event_source_mapping.orders` reads the queue
   fixtures/remote-modules/fetched/.terraform/modules/orders/queue/main.tf:7 exactly-once covers sending only: a FIFO queue, too, delivers a message again when its visibility timeout ends
-warning [max-receive-count-too-low] `module.orders.module.queue.aws_sqs_queue.this` moves a message to its dead-letter queue after 1 receive: one throttled invocation dead-letters a good message
+warning [max-receive-count-too-low] `module.orders.module.queue.aws_sqs_queue.this` moves a message to its dead-letter queue after 1 receive: one throttle or lost response dead-letters a good message
   fixtures/remote-modules/fetched/main.tf:14 moved to the dead-letter queue after 1 receive
 warning [dead-letter-queue-retention-too-short] `module.mails.aws_sqs_queue.dlq[0]` deletes a message 4 days after it was first sent, no later than `module.mails.aws_sqs_queue.this[0]`: one that fails late has little time left there
   fixtures/remote-modules/fetched/main.tf:18 `dlq_message_retention_seconds` is not set: SQS's default of 4 days applies

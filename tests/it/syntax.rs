@@ -48,6 +48,7 @@ fn tab_in_yaml_does_not_affect_other_templates() {
 fn last_of_repeated_keys_applies() {
     let wanted = [
         "orders.yaml:7:7 visibility-timeout-zero",
+        "refunds.yaml:7:7 parse-error",
         "refunds.yaml:8:7 visibility-timeout-zero",
     ];
     assert_eq!(reported("duplicate-keys"), wanted);

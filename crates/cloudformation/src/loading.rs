@@ -17,7 +17,7 @@ use conditions::Condition;
 use knowledge::UnitKey;
 use rustc_hash::FxHashMap;
 use source::Sources;
-use source::reading::{Problem, ReadError, read};
+use source::reading::{Problem, ProblemKind, ReadError, read};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -169,7 +169,7 @@ fn load_template(settings: &Settings, around: &Context<'_>, kind: UnitKind) -> U
         let (document, problems) = written_out(document, &values, &unit.key, around);
         unit.problems.extend(problems);
         let sections = Sections::new(&unit.key, Dialect::Template, &[&document], values)
-            .read_in_full(unit.problems.is_empty())
+            .read_in_full(is_read_in_full(&unit.problems))
             .within(around);
         evaluate(&Template::from(sections), &mut unit, around.show);
     }
@@ -205,7 +205,7 @@ fn load_nested(call: Call<'_, '_>) -> Result<Outputs, Option<String>> {
         _ => {}
     }
     let is_new = around.collected.files.borrow_mut().insert(path.clone());
-    let mut is_whole = unit.problems.is_empty();
+    let mut is_whole = is_read_in_full(&unit.problems);
     if !is_new {
         unit.problems.clear();
     }
@@ -234,6 +234,13 @@ fn load_nested(call: Call<'_, '_>) -> Result<Outputs, Option<String>> {
     });
     around.collected.called.borrow_mut().push(unit);
     outputs.ok_or(None)
+}
+
+/// Returns `true` if nothing of a document is missing: of repeated keys, the last one counts.
+fn is_read_in_full(problems: &[Problem]) -> bool {
+    problems
+        .iter()
+        .all(|problem| matches!(problem.kind, ProblemKind::Repeated(_)))
 }
 
 /// First stage: puts into `document` what other files and other places contribute to it.

@@ -110,7 +110,10 @@ fn alternatives(ways: &[Vec<String>]) -> String {
             .filter(|term| !common.contains(term))
             .map(String::as_str)
             .collect();
-        rest.join(" and ")
+        match rest.as_slice() {
+            [] | [_] => rest.concat(),
+            several => format!("({})", several.join(" and ")),
+        }
     });
     let rest = match rests.collect::<Vec<_>>() {
         rests if rests.len() > 1 && rests.iter().any(String::is_empty) => String::new(),

@@ -142,7 +142,7 @@ def process(records):
             failed.append({"itemIdentifier": record["messageId"]})
     return {"batchItemFailures": failed}
 
-#: response from elsewhere · retried
+#: response from elsewhere · retried · silent: the result of other code is returned
 def handler(event, context):
     for record in event["Records"]:
         ship(record)

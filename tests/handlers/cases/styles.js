@@ -55,7 +55,7 @@ function makeHandler({ run }) {
 }
 module.exports = { handler: makeHandler({ run: ship }) };
 
-//: reduce as a chain · retried
+//: reduce as a chain · retried · silent: the result of other code is returned
 exports.handler = (event) =>
   event.Records.reduce((before, record) => before.then(() => ship(record)), Promise.resolve());
 
