@@ -542,7 +542,7 @@ mod tests {
         assert_eq!(size("m").not().describe().as_deref(), Some("Size != m"));
         assert_eq!(
             prod.and(&size("s")).or(&dev.and(&size("m"))).describe().as_deref(),
-            Some("Env = dev and Size = m or Env = prod and Size = s")
+            Some("(Env = dev and Size = m) or (Env = prod and Size = s)")
         );
     }
 
