@@ -259,8 +259,21 @@ impl<'t> Builder<'t> {
                 Value::Mapping(entries)
             }
         };
+        let span = self.origin.span(&range);
+        let written = self.text.get(range.clone()).unwrap_or_default();
+        let node = if written.starts_with("{{") {
+            // `{{ name }}` of a template engine, an error that is reported: what it becomes is unknown.
+            fold(
+                Arc::from(UNKNOWN_ALIAS),
+                span,
+                span,
+                Node::new(span, Value::String(written.into())),
+            )
+        } else {
+            Node::new(span, value)
+        };
         let node = Measured {
-            node: Node::new(self.origin.span(&range), value),
+            node,
             text: None,
             size: frame.size,
             height: frame.height,

@@ -172,6 +172,21 @@ fn repeated_keys_are_recorded() {
 }
 
 #[test]
+fn placeholder_of_a_template_engine_is_an_unknown_value() {
+    for (text, is_unknown) in [
+        ("a: {{ b }}\nc: 1\n", true),
+        ("a: {{b.c}}\nc: 1\n", true),
+        ("a: {b: {c: 1}}\nc: 1\n", false),
+        ("a: \"{{ b }}\"\nc: 1\n", false),
+    ] {
+        let parsed = read(text);
+        let value = parsed.documents[0].get("a").unwrap();
+        assert_eq!(value.get("Fn::UnknownAlias").is_some(), is_unknown, "{text}");
+        assert_eq!(parsed.errors.is_empty(), !is_unknown, "{text}");
+    }
+}
+
+#[test]
 fn exceeded_bounds_are_reported_as_limits() {
     let bomb: String = (0..9)
         .map(|level| {
